@@ -1,0 +1,60 @@
+// The one error type of the project, and the check for our own bugs.
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace busbar {
+
+/// What an error means for the process; the value is its exit code.
+enum class ErrorKind {
+  kTolerance = 1,  // a comparison beyond its tolerance
+  kInput = 2,      // bad input or usage
+  kSystem = 3,     // a device or tool is missing, or the system refused
+  kJob = 4,        // the simulated job itself fails: mismatch, deadlock, does not fit
+};
+
+/// The parts of an error. `what()` joins them into one line:
+///   "<where>: expected <expected>, got <given>; <suggestion>"   (absent parts are left out).
+/// `message` replaces "expected ..., got ..." where that form does not fit.
+struct ErrorParts {
+  ErrorKind kind = ErrorKind::kInput;
+  std::string where;       // file and JSON pointer or line:column, "--option", or "group 'dp', operation 3"
+  std::string expected;
+  std::string given;
+  std::string suggestion;  // "did you mean 'bandwidth'?"
+  std::string message;
+};
+
+class Error : public std::exception {
+ public:
+  explicit Error(ErrorParts parts);
+  [[nodiscard]] const char* what() const noexcept override { return line_.c_str(); }
+  [[nodiscard]] const ErrorParts& parts() const { return parts_; }
+  [[nodiscard]] ErrorKind kind() const { return parts_.kind; }
+  [[nodiscard]] int exit_code() const { return static_cast<int>(parts_.kind); }
+
+ private:
+  ErrorParts parts_;
+  std::string line_;  // one line; control bytes of input are escaped
+};
+
+/// "did you mean 'x'?" for the nearest candidate (Damerau-Levenshtein distance at most 1/3 of its length,
+/// or at most 2), else "".
+[[nodiscard]] std::string did_you_mean(std::string_view given, std::span<const std::string_view> candidates);
+
+/// `text` in single quotes, cut to 60 characters, control bytes escaped as \xNN: safe for a terminal.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+namespace detail {
+[[noreturn]] void check_failed(const char* condition, const char* file, int line);
+}
+
+}  // namespace busbar
+
+/// Our own invariants: always on, aborts with the place. Never for user errors.
+#define BUSBAR_CHECK(condition) \
+  ((condition) ? static_cast<void>(0) : ::busbar::detail::check_failed(#condition, __FILE__, __LINE__))

@@ -1,0 +1,39 @@
+// What a compute kernel does, before anyone asks how long it takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/base/collective_kind.h"
+#include "sim/base/units.h"
+
+namespace busbar {
+
+/// C[m,n] += A[m,k] B[k,n]: 2 m n k FLOPs; reads A and B, writes C.
+struct MatmulShape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+/// Scaled dot-product attention. FLOPs forward: 4 b s^2 heads head_dim, halved when causal; backward 2.5 x forward
+/// (five matmuls for two, FlashAttention-2).
+struct AttentionShape {
+  std::int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  bool causal = true;
+  bool backward = false;
+};
+
+/// One kernel, or a run of kernels with one launch. `duration` wins; else the roofline of `flops` and `bytes`,
+/// which come from a shape where one is given.
+struct KernelWork {
+  std::optional<Time> duration;
+  double flops = 0;
+  double bytes = 0;  // HBM traffic
+  DataType type = DataType::kBf16;
+  std::optional<MatmulShape> matmul;
+  std::optional<AttentionShape> attention;
+};
+
+/// Fills flops and bytes from the shape, if one is given (2-byte types by `type`).
+void resolve_shape(KernelWork& work);
+
+}  // namespace busbar

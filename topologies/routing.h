@@ -1,0 +1,43 @@
+// Shortest routes through a topology (Boost.Graph), with equal-cost paths split evenly.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sim/base/group_routes.h"
+#include "topologies/topology.h"
+
+namespace busbar {
+
+/// Where a route may go: inside the endpoints' host; through switches of the fabric only (NIC to NIC); anywhere.
+enum class RouteScope { kHost, kFabric, kAnywhere };
+
+struct Route {
+  std::vector<ResourceUse> usage;   // resource = link direction; flows in fixed point (a share under multipath)
+  std::vector<LinkId> path;         // one representative path
+};
+
+/// Routes on one topology. Costs prefer NVLink over PCIe over the CPU's links; a GPU or NIC is never passed through,
+/// except that a GPU relays from NVLink to the PCIe switch of a NIC (PXN). Results are cached; not thread-safe.
+/// Borrowed: the topology must outlive the router.
+class Router {
+ public:
+  explicit Router(const Topology& topology);
+  ~Router();
+  Router(const Router&) = delete;
+  Router& operator=(const Router&) = delete;
+
+  /// nullptr-like: an empty optional when there is no path in that scope. from == to gives an empty route.
+  [[nodiscard]] std::optional<Route> route(DeviceId from, DeviceId to, RouteScope scope);
+
+  /// NICs of the GPU's host that have a network link, nearest first: by route cost, then by how many GPUs have it
+  /// as their nearest, then by file order. Empty on a host without NICs.
+  [[nodiscard]] const std::vector<DeviceId>& nics_by_distance(DeviceId gpu);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace busbar

@@ -1,0 +1,104 @@
+// A training step as programs and bindings: what every rank does, without a list per rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/collective_kind.h"
+#include "sim/base/ids.h"
+#include "sim/base/kernel_shape.h"
+#include "sim/base/units.h"
+
+namespace busbar {
+
+enum class OpKind : std::uint8_t { kCompute, kCollective, kSend, kRecv, kBatch };
+enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
+[[nodiscard]] std::string_view name_of(Phase phase);
+
+/// One send or receive. The peer is a slot of the program ("next"), bound per rank set.
+struct Transfer {
+  bool is_send = true;
+  std::uint32_t peer_slot = 0;
+  Bytes bytes;
+};
+
+/// One operation of a program. Indices refer to the program's own tables.
+struct Op {
+  std::string id;                       // unique in the program; "" inside a batch
+  OpKind kind = OpKind::kCompute;
+  std::uint32_t stream = 0;
+  std::vector<std::uint32_t> after;     // operations of the same program, earlier in it
+  KernelWork work;                      // kCompute
+  CollectiveKind collective = CollectiveKind::kAllReduce;
+  std::uint32_t group_slot = 0;         // kCollective
+  Bytes bytes;                          // kCollective: nccl-tests' size (full buffer for all_gather, reduce_scatter)
+  DataType type = DataType::kBf16;
+  Reduction reduction = Reduction::kSum;
+  std::optional<std::uint32_t> root;    // member number
+  std::vector<Transfer> transfers;      // kSend, kRecv: one; kBatch: any
+  Phase phase = Phase::kNone;
+  std::int32_t layer = -1;              // for reports
+  std::int32_t microbatch = -1;
+  std::string group_kind;               // "dp", "tp", ... for reports; "" = the slot's name
+};
+
+/// Per-rank memory, for reports. Absent parts are zero.
+struct MemoryUse {
+  Bytes parameters, gradients, optimizer, activations, buffers;
+  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer + activations + buffers; }
+};
+
+struct Program {
+  std::string name;
+  std::vector<std::string> streams;     // by stream index
+  std::vector<std::string> group_slots; // communicators that it uses, by the name bound in Binding
+  std::vector<std::string> peer_slots;
+  std::vector<Op> ops;                  // in issue order
+  std::optional<MemoryUse> memory;
+};
+
+/// A peer: `offset` relative to the rank (no wrap), or an absolute rank.
+struct Peer {
+  bool relative = true;
+  std::int64_t value = 0;
+};
+
+/// Contiguous ranks with a stride: first, first + stride, ... (count of them).
+struct RankRange {
+  std::uint32_t first = 0, count = 0, stride = 1;
+};
+
+struct Binding {
+  std::vector<RankRange> ranks;
+  std::uint32_t program = 0;
+  std::vector<GroupId> groups;          // by group slot of the program
+  std::vector<Peer> peers;              // by peer slot
+};
+
+struct Group {
+  std::string name;
+  std::vector<RankRange> members;       // member numbers follow this order
+};
+
+/// Built by the reader (validated) or by a strategy. Every rank 0..ranks-1 is bound exactly once.
+struct StepTrace {
+  std::string name;
+  std::uint32_t ranks = 0;
+  std::vector<Group> groups;
+  std::vector<Program> programs;
+  std::vector<Binding> bindings;
+  std::int64_t repeat = 1;              // the step is this many passes through the programs
+  double tokens = 0;                    // per step, all ranks; 0: unknown
+  double model_flops = 0;               // per step, all ranks; 0: unknown
+  std::vector<std::string> assumptions; // sentences for the summary
+  std::vector<std::string> warnings;    // what an expert would say of this workload
+};
+
+[[nodiscard]] std::vector<std::uint32_t> expand(const std::vector<RankRange>& ranges);
+[[nodiscard]] std::uint64_t count(const std::vector<RankRange>& ranges);
+
+}  // namespace busbar
