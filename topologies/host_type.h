@@ -13,33 +13,33 @@ namespace busbar {
 
 /// What a topology file may change about a host type.
 struct HostRequest {
-  std::string name;                       // "h0": prefix of all its device ids
-  std::optional<Bandwidth> nic;           // "nic": NIC line rate, one direction
-  std::optional<std::int64_t> nics;       // "nics": how many NICs carry collectives
-  std::optional<std::int64_t> gpus;       // "gpus": use that many
+  std::string name;                  // "h0": prefix of all its device ids
+  std::optional<Bandwidth> nic;      // "nic": NIC line rate, one direction
+  std::optional<std::int64_t> nics;  // "nics": how many NICs carry collectives
+  std::optional<std::int64_t> gpus;  // "gpus": use that many
 };
 
 struct HostType {
   std::string_view name;
   std::string_view help;
-  std::string_view source;                // where its figures come from
+  std::string_view source;  // where its figures come from
   std::int64_t gpus;
   std::int64_t nics;
-  Bandwidth nic;                          // default line rate
+  Bandwidth nic;  // default line rate
   /// Adds devices and links of one host; NICs get no network link (the fabric attaches them).
   void (*build)(TopologyBuilder&, const HostRequest&);
 };
 
-[[nodiscard]] std::span<const HostType> host_types();   // THE table
+[[nodiscard]] std::span<const HostType> host_types();  // THE table
 
 /// GPU models by name, with cited figures.
 [[nodiscard]] std::span<const GpuModel> gpu_models();
 
 /// Fabrics attach the NICs of all hosts to switches.
 struct FabricRequest {
-  std::vector<std::vector<DeviceId>> nics;   // per host, in rail order
-  std::vector<std::vector<Bandwidth>> rates; // line rate of each
-  double oversubscription = 1.0;             // leaf down-link sum / up-link sum; at least 1
+  std::vector<std::vector<DeviceId>> nics;    // per host, in rail order
+  std::vector<std::vector<Bandwidth>> rates;  // line rate of each
+  double oversubscription = 1.0;              // leaf down-link sum / up-link sum; at least 1
   std::int64_t hosts_per_leaf = 32;
   std::int64_t tiers = 2;
   LinkType wire = LinkType::kRdma;
@@ -48,9 +48,10 @@ struct FabricRequest {
 struct FabricFamily {
   std::string_view name;
   std::string_view help;
+  std::span<const std::string_view> keys;  // what its object in a topology file may hold
   void (*build)(TopologyBuilder&, const FabricRequest&);
 };
 
-[[nodiscard]] std::span<const FabricFamily> fabric_families();   // THE table
+[[nodiscard]] std::span<const FabricFamily> fabric_families();  // THE table
 
 }  // namespace busbar

@@ -10,17 +10,21 @@
 
 namespace busbar {
 
-/// Where a route may go: inside the endpoints' host; through switches of the fabric only (NIC to NIC); anywhere.
+/// Where a route may go: inside the endpoints' host; through switches of the fabric only (NIC to NIC);
+/// anywhere.
 enum class RouteScope { kHost, kFabric, kAnywhere };
 
 struct Route {
-  std::vector<ResourceUse> usage;   // resource = link direction; flows in fixed point (a share under multipath)
-  std::vector<LinkId> path;         // one representative path
+  std::vector<ResourceUse>
+      usage;                 // resource = link direction; flows in fixed point (a share under multipath)
+  std::vector<LinkId> path;  // one representative path
 };
 
-/// Routes on one topology. Costs prefer NVLink over PCIe over the CPU's links; a GPU or NIC is never passed through,
-/// except that a GPU relays from NVLink to the PCIe switch of a NIC (PXN). Results are cached; not thread-safe.
-/// Borrowed: the topology must outlive the router.
+/// Routes on one topology. Costs prefer NVLink over PCIe over the CPU's links. A GPU or NIC is never passed
+/// through, except that in a host a GPU relays from NVLink to the PCIe switch of a NIC (PXN: to a NIC only,
+/// as NCCL sends but does not receive that way), and that kAnywhere passes NICs between PCIe and network; no
+/// route crosses a third host. Results are cached; not thread-safe. Borrowed: the topology must outlive the
+/// router.
 class Router {
  public:
   explicit Router(const Topology& topology);
@@ -31,8 +35,8 @@ class Router {
   /// nullptr-like: an empty optional when there is no path in that scope. from == to gives an empty route.
   [[nodiscard]] std::optional<Route> route(DeviceId from, DeviceId to, RouteScope scope);
 
-  /// NICs of the GPU's host that have a network link, nearest first: by route cost, then by how many GPUs have it
-  /// as their nearest, then by file order. Empty on a host without NICs.
+  /// NICs of the GPU's host that have a network link, nearest first: by route cost, then by how many GPUs
+  /// have it as their nearest, then by file order. Empty on a host without NICs.
   [[nodiscard]] const std::vector<DeviceId>& nics_by_distance(DeviceId gpu);
 
  private:

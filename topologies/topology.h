@@ -13,20 +13,26 @@
 #include "sim/base/group_routes.h"
 #include "sim/base/ids.h"
 #include "sim/base/units.h"
+#include "topologies/device_index.h"
 
 namespace busbar {
 
 enum class DeviceKind : std::uint8_t { kGpu, kCpu, kNvswitch, kPcieSwitch, kNic, kSwitch };
+inline constexpr std::size_t kDeviceKinds = 6;
 [[nodiscard]] std::string_view name_of(DeviceKind kind);
+
+/// More devices than this are refused, before any memory is spent on them.
+inline constexpr std::int64_t kMaxDevices = std::int64_t{1} << 24;
 
 /// What a GPU computes with. Peaks are dense (no sparsity), from the datasheet named in `source`.
 struct GpuModel {
-  std::string name;                       // "H100-SXM5-80GB"
-  std::map<DataType, FlopRate> peak;      // matmul peak per type
+  std::string name;                   // "H100-SXM5-80GB"
+  std::map<DataType, FlopRate> peak;  // matmul peak per type
   Bytes memory;
   Bandwidth memory_bandwidth;
-  std::int64_t sms = 0;                   // streaming multiprocessors (or compute units)
+  std::int64_t sms = 0;  // streaming multiprocessors (or compute units)
   std::string source;
+  bool operator==(const GpuModel&) const = default;
 };
 
 inline constexpr std::uint32_t kNoHost = 0xffffffffU;
@@ -34,29 +40,29 @@ inline constexpr std::uint32_t kNoHost = 0xffffffffU;
 struct Device {
   std::string id;
   DeviceKind kind = DeviceKind::kGpu;
-  std::uint32_t host = kNoHost;           // index into Topology::hosts(); kNoHost for fabric devices
-  std::int32_t gpu_model = -1;            // index into Topology::gpu_models(); -1: none
-  double compute = 1.0;                   // share of its speed that is left (faults)
+  std::uint32_t host = kNoHost;  // index into Topology::hosts(); kNoHost for fabric devices
+  std::int32_t gpu_model = -1;   // index into Topology::gpu_models(); -1: none
+  double compute = 1.0;          // share of its speed that is left (faults)
 };
 
 /// One direction of a link, or of a bundle of equal parallel links.
 struct Link {
   DeviceId from, to;
   Bandwidth bandwidth;
-  std::optional<Time> latency;            // none: the profile's for this type
+  std::optional<Time> latency;  // none: the profile's for this type
   LinkType type = LinkType::kNvlink;
 };
 
-/// A GPU and the NICs that are nearest to it, nearest first (same PCIe switch before same CPU before the rest).
+/// One machine: what shares its NVLink and PCIe.
 struct Host {
   std::string name;
-  std::string type;                       // "dgx-h100"; "" in the long form
-  std::vector<DeviceId> gpus;             // in file order
-  std::vector<DeviceId> nics;             // those that have a network link, in file order
+  std::string type;            // "dgx-h100"; "" in the long form
+  std::vector<DeviceId> gpus;  // in file order
+  std::vector<DeviceId> nics;  // those that have a network link, in file order
 };
 
-/// Immutable once built (see TopologyBuilder). Links come in file order; a full-duplex link gives two directions,
-/// numbered next to each other, forward first.
+/// Immutable once built (see TopologyBuilder). Links come in file order; a full-duplex link gives two
+/// directions, numbered next to each other, forward first.
 class Topology {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -69,9 +75,11 @@ class Topology {
   [[nodiscard]] std::span<const DeviceId> ranks() const { return ranks_; }
   [[nodiscard]] const Device& device(DeviceId id) const { return devices_[id.index()]; }
   [[nodiscard]] const Link& link(LinkId id) const { return links_[id.index()]; }
-  /// "h0.nic3--leaf3" for the full-duplex link's name, "h0.nic3->leaf3" for one direction.
+  /// "h0.nic3->leaf3": this direction. (Faults call both directions together "h0.nic3--leaf3".)
   [[nodiscard]] std::string link_name(LinkId id) const;
-  /// For reports: links of one class behave alike ("nvlink", "pcie", "nic->leaf", ...).
+  /// For reports: links of one class behave alike ("nvlink", "pcie", "nic->leaf", ...). In a host the link's
+  /// type; in the network the kinds of its ends, where switches called "leaf<n>" or "spine<n>" go by that
+  /// name.
   [[nodiscard]] std::string link_class(LinkId id) const;
   /// Outgoing directions of a device.
   [[nodiscard]] std::span<const LinkId> out_links(DeviceId id) const;
@@ -91,30 +99,44 @@ class Topology {
 };
 
 /// Collects devices and links, then checks and freezes them.
-/// Errors (Error, kInput, `where` from the caller): duplicate device id, link to an unknown device, a link from a
-/// device to itself, bandwidth not above zero, no GPU, over 2^24 devices, GPUs that no path connects.
+/// Errors (Error, kInput, `where` from the caller): duplicate device id, link to an unknown device, a link
+/// from a device to itself, bandwidth not above zero, no GPU, over 2^24 devices, GPUs that no path connects.
 class TopologyBuilder {
  public:
   TopologyBuilder(std::string name, std::string source);
+  /// Room for this many more devices and link directions; saves time only.
+  void reserve(std::size_t devices, std::size_t links);
   std::uint32_t add_host(std::string name, std::string type);
   std::int32_t add_gpu_model(GpuModel model);  // the same name twice gives the same index
-  DeviceId add_device(std::string id, DeviceKind kind, std::uint32_t host = kNoHost, std::int32_t gpu_model = -1);
+  DeviceId add_device(std::string id, DeviceKind kind, std::uint32_t host = kNoHost,
+                      std::int32_t gpu_model = -1);
   /// Full duplex: both directions. Returns the forward direction; the backward one is the next id.
-  LinkId add_link(DeviceId a, DeviceId b, Bandwidth each_way, LinkType type, std::optional<Time> latency = {});
-  LinkId add_directed_link(DeviceId from, DeviceId to, Bandwidth bw, LinkType type, std::optional<Time> latency = {});
+  LinkId add_link(DeviceId a, DeviceId b, Bandwidth each_way, LinkType type,
+                  std::optional<Time> latency = {});
+  LinkId add_directed_link(DeviceId from, DeviceId to, Bandwidth bw, LinkType type,
+                           std::optional<Time> latency = {});
   void add_note(std::string note);
+  /// What was added so far. Hosts list their GPUs already, their NICs only after build().
+  [[nodiscard]] std::span<const Device> devices() const { return t_.devices_; }
+  [[nodiscard]] std::span<const Link> links() const { return t_.links_; }
+  [[nodiscard]] std::span<const Host> hosts() const { return t_.hosts_; }
+  [[nodiscard]] std::span<const GpuModel> gpu_models() const { return t_.gpu_models_; }
   [[nodiscard]] std::optional<DeviceId> find_device(std::string_view id) const;
-  /// Both directions of the link(s) named "a--b" (in either order), or one direction "a->b"; empty if there is none.
+  /// Both directions of the link(s) named "a--b" (in either order), or one direction "a->b"; empty if there
+  /// is none.
   [[nodiscard]] std::vector<LinkId> find_links(std::string_view name) const;
-  void scale_link(LinkId id, double share);      // faults: share in (0, 1]
-  void set_bandwidth(LinkId id, Bandwidth bw);   // faults given as a bandwidth
+  void scale_link(LinkId id, double share);     // faults: share in (0, 1]
+  void set_bandwidth(LinkId id, Bandwidth bw);  // faults given as a bandwidth
   void scale_compute(DeviceId id, double share);
-  /// Ranks default to the GPUs in the order they were added.
+  /// Ranks default to the GPUs in the order they were added. Throws Error unless each GPU added so far stands
+  /// here once.
   void set_rank_order(std::vector<DeviceId> gpus);
   [[nodiscard]] Topology build() &&;
+
  private:
   Topology t_;
-  std::map<std::string, DeviceId, std::less<>> by_id_;
+  DeviceIndex by_id_;
+  bool has_directed_links_ = false;
 };
 
 }  // namespace busbar

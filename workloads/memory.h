@@ -8,17 +8,19 @@
 
 namespace busbar {
 
-/// Model states per GPU for `parameters` elements over `ranks` data-parallel ranks: parameters and gradients in their
-/// types; optimizer = fp32 master copy (when parameters are not fp32) + AdamW's two moments in `state` type (sgd: none).
-/// none: all whole. zero1: optimizer / n. zero2: gradients / n too. zero3, fsdp: parameters / n too. Rounded up.
-/// Not modelled here: activations and gathered blocks (the strategies add them).
-/// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", SC 2020, section 3.
+/// Model states per GPU for `parameters` elements over `ranks` data-parallel ranks: parameters and gradients
+/// in their types; optimizer = fp32 master copy (when parameters are not fp32) + AdamW's two moments in
+/// `state` type (sgd: none). none: all whole. zero1: optimizer / n. zero2: gradients / n too. zero3, fsdp:
+/// parameters / n too. Rounded up. Errors: sizes beyond 63 bits. Not modelled here: activations and gathered
+/// blocks (the strategies add them). Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training
+/// Trillion Parameter Models", SC 2020, section 3.
 [[nodiscard]] MemoryUse model_states(std::int64_t parameters, std::int64_t ranks, Sharding sharding,
                                      const PrecisionSpec& precision, const OptimizerSpec& optimizer);
 
-/// Activations that one rank keeps for backward, per microbatch. Transformer blocks without recompute and with an
-/// attention kernel that keeps no scores: 34 s b h bytes a layer scaled by element size / 2.
-/// Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", 2022, section 4.
+/// Activations that one rank keeps for backward, per microbatch. Transformer blocks without recompute and
+/// with an attention kernel that keeps no scores: 34 s b h bytes a layer scaled by element size / 2. 0
+/// (unknown) for a list of parameters. Source: Korthikanti et al., "Reducing Activation Recomputation in
+/// Large Transformer Models", 2022, section 4.
 [[nodiscard]] Bytes activation_bytes(const Workload& workload);
 
 }  // namespace busbar

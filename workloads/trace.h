@@ -28,36 +28,39 @@ struct Transfer {
 
 /// One operation of a program. Indices refer to the program's own tables.
 struct Op {
-  std::string id;                       // unique in the program; "" inside a batch
+  std::string id;  // unique in the program; "" inside a batch
   OpKind kind = OpKind::kCompute;
   std::uint32_t stream = 0;
-  std::vector<std::uint32_t> after;     // operations of the same program, earlier in it
-  KernelWork work;                      // kCompute
+  std::vector<std::uint32_t> after;  // operations of the same program, earlier in it
+  KernelWork work;                   // kCompute
   CollectiveKind collective = CollectiveKind::kAllReduce;
-  std::uint32_t group_slot = 0;         // kCollective
-  Bytes bytes;                          // kCollective: nccl-tests' size (full buffer for all_gather, reduce_scatter)
+  std::uint32_t group_slot = 0;  // kCollective
+  Bytes bytes;                   // kCollective: nccl-tests' size (full buffer for all_gather, reduce_scatter)
   DataType type = DataType::kBf16;
   Reduction reduction = Reduction::kSum;
-  std::optional<std::uint32_t> root;    // member number
-  std::vector<Transfer> transfers;      // kSend, kRecv: one; kBatch: any
+  std::optional<std::uint32_t> root;  // member number; rooted collectives only, 0 where the file gives none
+  std::vector<Transfer> transfers;    // kSend, kRecv: one; kBatch: any
   Phase phase = Phase::kNone;
-  std::int32_t layer = -1;              // for reports
+  std::int32_t layer = -1;  // for reports; strategies number layers in forward order, embedding first
   std::int32_t microbatch = -1;
-  std::string group_kind;               // "dp", "tp", ... for reports; "" = the slot's name
+  std::string group_kind;  // "dp", "tp", ... for reports; "" = the slot's name
 };
 
 /// Per-rank memory, for reports. Absent parts are zero.
 struct MemoryUse {
   Bytes parameters, gradients, optimizer, activations, buffers;
-  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer + activations + buffers; }
+  Bytes unattributed;  // a total that the trace gives without its parts
+  [[nodiscard]] Bytes total() const {
+    return parameters + gradients + optimizer + activations + buffers + unattributed;
+  }
 };
 
 struct Program {
   std::string name;
-  std::vector<std::string> streams;     // by stream index
-  std::vector<std::string> group_slots; // communicators that it uses, by the name bound in Binding
+  std::vector<std::string> streams;      // by stream index
+  std::vector<std::string> group_slots;  // communicators that it uses, by the name bound in Binding
   std::vector<std::string> peer_slots;
-  std::vector<Op> ops;                  // in issue order
+  std::vector<Op> ops;  // in issue order
   std::optional<MemoryUse> memory;
 };
 
@@ -75,13 +78,13 @@ struct RankRange {
 struct Binding {
   std::vector<RankRange> ranks;
   std::uint32_t program = 0;
-  std::vector<GroupId> groups;          // by group slot of the program
-  std::vector<Peer> peers;              // by peer slot
+  std::vector<GroupId> groups;  // by group slot of the program
+  std::vector<Peer> peers;      // by peer slot
 };
 
 struct Group {
   std::string name;
-  std::vector<RankRange> members;       // member numbers follow this order
+  std::vector<RankRange> members;  // member numbers follow this order
 };
 
 /// Built by the reader (validated) or by a strategy. Every rank 0..ranks-1 is bound exactly once.
@@ -91,11 +94,11 @@ struct StepTrace {
   std::vector<Group> groups;
   std::vector<Program> programs;
   std::vector<Binding> bindings;
-  std::int64_t repeat = 1;              // the step is this many passes through the programs
-  double tokens = 0;                    // per step, all ranks; 0: unknown
-  double model_flops = 0;               // per step, all ranks; 0: unknown
-  std::vector<std::string> assumptions; // sentences for the summary
-  std::vector<std::string> warnings;    // what an expert would say of this workload
+  std::int64_t repeat = 1;               // the step is this many passes through the programs
+  double tokens = 0;                     // per step, all ranks; 0: unknown
+  double model_flops = 0;                // per step, all ranks; 0: unknown
+  std::vector<std::string> assumptions;  // sentences for the summary
+  std::vector<std::string> warnings;     // what an expert would say of this workload
 };
 
 [[nodiscard]] std::vector<std::uint32_t> expand(const std::vector<RankRange>& ranges);

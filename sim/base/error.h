@@ -42,12 +42,16 @@ class Error : public std::exception {
   std::string line_;  // one line; control bytes of input are escaped
 };
 
-/// "did you mean 'x'?" for the nearest candidate (Damerau-Levenshtein distance at most 1/3 of its length,
-/// or at most 2), else "".
+/// "did you mean 'x'?" for the nearest candidate, case-insensitive, else "". Near: a Damerau-Levenshtein distance of at
+/// most 2 or 1/3 of the candidate's length, and of at most half of the longer word.
 [[nodiscard]] std::string did_you_mean(std::string_view given, std::span<const std::string_view> candidates);
 
 /// `text` in single quotes, cut to 60 characters, control bytes escaped as \xNN: safe for a terminal.
 [[nodiscard]] std::string quoted(std::string_view text);
+// Where <iomanip> is included, std::quoted would be found by its argument and fit a std::string better.
+[[nodiscard]] inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
+[[nodiscard]] inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+[[nodiscard]] inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
 
 namespace detail {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);

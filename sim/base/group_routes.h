@@ -1,8 +1,8 @@
 // What a collective algorithm may know of the machine: for each channel, the hops and the resources they cross.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,37 +14,46 @@
 namespace busbar {
 
 /// The kinds of link, by name as in topology.json.
+/// Their order is from fast to slow.
 enum class LinkType : std::uint8_t { kNvlink, kXgmi, kC2c, kPcie, kUpi, kRdma, kSlingshot, kTcp, kEfa };
 inline constexpr std::size_t kLinkTypes = 9;
 [[nodiscard]] std::string_view name_of(LinkType type);
 [[nodiscard]] bool is_network(LinkType type);
 
-/// One hop of a ring or chain: member `from` sends to member `to` (numbers within the group).
+/// One hop from member `from` to member `to` (numbers within the group).
 struct Hop {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
-  LinkType link = LinkType::kNvlink;  // the slowest class it crosses: decides protocol and latency constants
-  Time latency;                       // sum of its links' own latencies
-  Bandwidth narrowest;                // the smallest capacity on the way
+  LinkType link = LinkType::kNvlink;  // the slowest class that it crosses: decides the latency constants
+  std::optional<Time> latency;        // sum of the latencies that its links state; none: the profile's for `link`
 };
 
-/// One channel's ring through all members, in order, with what it crosses. hops[i] goes from order[i] to order[i+1].
-/// A group of one has no hop. `multiplicity`: identical channels.
+/// One channel's ring through all members in order, with what it crosses: hops[i] goes from order[i] to order[i+1].
+/// A group of one has no hop.
 struct RingChannel {
+  std::string name;                   // "rail 3"; "" inside a host
   std::vector<std::uint32_t> order;
   std::vector<Hop> hops;
-  std::vector<ResourceUse> usage;  // all hops together, merged by resource
-  std::string name;                // "rail 3" where it has one
+  std::vector<ResourceUse> usage;     // all hops together, by resource
+};
+
+/// A transfer between two members, alone.
+struct PairRoute {
+  Hop hop;
+  std::vector<ResourceUse> usage;
 };
 
 /// All routes of one group. Sizes are linear in members x distinct channels.
 struct GroupRoutes {
   std::uint32_t ranks = 0;
   std::uint32_t hosts = 0;
-  std::vector<RingChannel> rings;  // one per distinct channel: one per rail between hosts, one inside a host
-  Bandwidth intra;                 // GPU's fastest in-host attachment (0 for one rank per host)
-  Bandwidth inter;                 // all NICs of one host that the group uses, together (0 on one host)
-  std::uint32_t nics_per_host = 0;
+  std::vector<RingChannel> rings;     // distinct channels: one per rail between hosts, one inside a host
+  std::vector<PairRoute> neighbours;  // member i to i + 1, the last to 0: filled for send_recv only
+  Bandwidth intra;                    // what a GPU's in-host links carry together, nominal; 0 for one rank per host
+  Bandwidth inter;                    // what the NICs that the group uses on one host carry, nominal; 0 on one host
+  Bandwidth inter_nic;                // one of those NICs
+  LinkType intra_link = LinkType::kNvlink;
+  LinkType inter_link = LinkType::kRdma;
 };
 
 }  // namespace busbar

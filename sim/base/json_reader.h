@@ -1,5 +1,5 @@
-// Reading JSON files with closed keys, and errors that name the file, the place, what was expected and what was given.
-// Users of this header need not see nlohmann/json.
+// Reading JSON files with closed keys, and errors that name the file, the place, what was expected and what
+// was given. Users of this header need not see nlohmann/json.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 namespace busbar {
 
 class JsonValue;
+struct JsonNode;  // sim/base/json_node.h, private to the reader
 
 /// A parsed document and the name it is called by in errors. Cheap to copy (shared, immutable).
 /// Accepts `//` and `/* */` comments and a byte-order mark. Errors (Error, kInput) with line and column:
@@ -26,14 +27,14 @@ class JsonDocument {
   [[nodiscard]] static JsonDocument parse(std::string text, std::string name);
   [[nodiscard]] JsonValue root() const;
   [[nodiscard]] const std::string& name() const;
-  /// The folder of the file (for files that it names), "" for text.
+  /// The folder of the file (for files that it names; "." where the path has none), "" for text.
   [[nodiscard]] std::string folder() const;
   /// 64-bit FNV-1a of the bytes read and of every override, as 16 hex digits.
   [[nodiscard]] std::string digest() const;
 
-  /// --set key.path=value: a copy with one value replaced or added. Path: keys and array indices joined by dots.
-  /// Missing objects on the way are made; a missing array index is an error. `value` is taken as JSON if it parses
-  /// as JSON (numbers, true, null, [..], {..}, "text"), else as a string.
+  /// --set key.path=value: a copy with one value replaced or added. Path: keys and array indices joined by
+  /// dots. Missing objects on the way are made; a missing array index is an error. `value` is taken as JSON
+  /// if it parses as JSON (numbers, true, null, [..], {..}, "text"), else as a string.
   [[nodiscard]] JsonDocument with(std::string_view key_path, std::string_view value) const;
   /// The value as compact JSON text (for digests and echoes).
   [[nodiscard]] std::string dump() const;
@@ -41,6 +42,7 @@ class JsonDocument {
  private:
   friend class JsonValue;
   struct Impl;
+  [[nodiscard]] static JsonDocument make(std::string_view text, std::string name, std::string folder);
   std::shared_ptr<const Impl> impl_;
 };
 
@@ -87,14 +89,15 @@ class JsonValue {
   [[noreturn]] void fail(std::string expected, std::string suggestion = "") const;
   /// An error at this place in free words.
   [[noreturn]] void fail_because(std::string message) const;
-  /// This value as compact JSON, cut to 60 characters and quoted.
+  /// This value for an error line: strings, arrays and objects quoted and cut to 60 characters, others as in
+  /// JSON.
   [[nodiscard]] std::string abbreviated() const;
 
  private:
   friend class JsonDocument;
-  JsonValue(std::shared_ptr<const JsonDocument::Impl> doc, const void* node, std::string pointer);
+  JsonValue(std::shared_ptr<const JsonDocument::Impl> doc, const JsonNode* node, std::string pointer);
   std::shared_ptr<const JsonDocument::Impl> doc_;
-  const void* node_;
+  const JsonNode* node_;
   std::string pointer_;
 };
 

@@ -33,6 +33,12 @@ struct KernelWork {
   std::optional<AttentionShape> attention;
 };
 
+/// A kernel's two demands, each as the seconds that it would take with the whole of one GPU's resource.
+struct KernelDemand {
+  double sm_s = 0;      // FLOPs / (peak x efficiency), or a given duration
+  double memory_s = 0;  // bytes / (HBM bandwidth x efficiency)
+};
+
 /// Fills flops and bytes from the shape, if one is given (2-byte types by `type`).
 void resolve_shape(KernelWork& work);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "sim/base/ids.h"
 #include "sim/base/units.h"
@@ -22,12 +22,12 @@ struct ResourceUse {
 ///   volume        bytes that each of its flows still has to carry
 ///   cap           its own ceiling in bytes/s per flow (protocol, channel, window)
 ///   multiplicity  how many identical strands it stands for (each with `usage` of its own)
-///   usage         how many of its flows cross each resource; no resource twice
+///   usage         how many of its flows cross each resource; no resource twice; borrowed (a group's routes own it)
 struct Strand {
   double volume = 0;
   Bandwidth cap = Bandwidth::unlimited();
   std::int64_t multiplicity = 1;
-  std::vector<ResourceUse> usage;
+  std::span<const ResourceUse> usage;
 };
 
 }  // namespace busbar

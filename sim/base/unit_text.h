@@ -35,8 +35,8 @@ using Parsed = std::variant<T, UnitError>;
 /// nccl-tests sizes for sweeps: digits with an optional K, M, G (powers of 1024): "8", "4K", "8G". Below 2^63.
 [[nodiscard]] Parsed<Bytes> parse_nccl_size(std::string_view text);
 
-/// For people, three or four significant digits: "412 ms", "1.23 s", "26.2 MB", "1.00 GiB" (only if exact),
-/// "400 GB/s", "989 TFLOP/s".
+/// For people, three significant digits: "412 ms", "1.23 s", "16.7 min", "26.2 MB", "400 GB/s", "989 TFLOP/s". A size
+/// that is a whole number below 1024 of KiB, MiB .. PiB is shown so: "25 MiB". An infinite bandwidth is "unlimited".
 [[nodiscard]] std::string to_text(Time t);
 [[nodiscard]] std::string to_text(Bytes b);
 [[nodiscard]] std::string to_text(Bandwidth b);

@@ -1,0 +1,35 @@
+#include "sim/base/group_routes.h"
+
+#include <array>
+#include <cstddef>
+
+#include "sim/base/error.h"
+
+namespace busbar {
+namespace {
+
+constexpr std::array<std::string_view, kLinkTypes> kNames = {"nvlink", "xgmi",      "c2c", "pcie", "upi",
+                                                             "rdma",   "slingshot", "tcp", "efa"};
+
+}  // namespace
+
+std::string_view name_of(LinkType type) { return kNames[static_cast<std::size_t>(type)]; }
+
+bool is_network(LinkType type) {
+  switch (type) {
+    case LinkType::kRdma:
+    case LinkType::kSlingshot:
+    case LinkType::kTcp:
+    case LinkType::kEfa:
+      return true;
+    case LinkType::kNvlink:
+    case LinkType::kXgmi:
+    case LinkType::kC2c:
+    case LinkType::kPcie:
+    case LinkType::kUpi:
+      return false;
+  }
+  BUSBAR_CHECK(false);
+}
+
+}  // namespace busbar

@@ -1,0 +1,61 @@
+#include "sim/cli/listing.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "reports/table.h"
+#include "sim/base/error.h"
+#include "sim/base/named_table.h"
+#include "sim/base/unit_text.h"
+#include "sim/collectives/algorithm.h"
+#include "topologies/host_type.h"
+#include "workloads/workload.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kTables = {"hosts", "fabrics", "models", "strategies", "algorithms", "gpus", "presets"};
+
+TextTable two_columns() { return TextTable({Align::kLeft, Align::kLeft, Align::kLeft}); }
+
+template <class Row>
+std::string named(std::span<const Row> rows) {
+  TextTable table = two_columns();
+  for (const Row& row : rows) table.add({std::string(row.name), std::string(row.help)});
+  return table.text(0);
+}
+
+std::string hosts() {
+  TextTable table = two_columns();
+  for (const HostType& row : host_types()) table.add({std::string(row.name), std::string(row.help), fmt::format("[{}]", row.source)});
+  return table.text(0);
+}
+
+std::string algorithm_rows() {
+  TextTable table = two_columns();
+  for (const Algorithm& row : algorithms()) table.add({std::string(name_of(row.kind)), std::string(row.name), std::string(row.help)});
+  return table.text(0);
+}
+
+std::string gpus() {
+  TextTable table = two_columns();
+  for (const GpuModel& m : gpu_models())
+    table.add({m.name, fmt::format("{}, {}", to_text(m.memory), to_text(m.memory_bandwidth)), fmt::format("[{}]", m.source)});
+  return table.text(0);
+}
+
+}  // namespace
+
+std::string listing(std::string_view table) {
+  if (table == "hosts") return hosts();
+  if (table == "fabrics") return named(fabric_families());
+  if (table == "models" || table == "presets") return named(model_presets());
+  if (table == "strategies") return named(strategies());
+  if (table == "algorithms") return algorithm_rows();
+  if (table == "gpus") return gpus();
+  throw Error({.where = "--list", .expected = one_of(kTables), .given = quoted(table), .suggestion = did_you_mean(table, kTables)});
+}
+
+}  // namespace busbar

@@ -1,0 +1,188 @@
+#include "sim/cli/run_simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <set>
+
+#include "reports/summary.h"
+#include "sim/base/error.h"
+#include "sim/base/json_reader.h"
+#include "sim/cli/files.h"
+#include "sim/cli/listing.h"
+#include "sim/replay/simulate.h"
+#include "sim/result/run_result_io.h"
+#include "topologies/topology_io.h"
+#include "workloads/rank_set.h"
+#include "workloads/settings.h"
+#include "workloads/trace_io.h"
+#include "workloads/workload_io.h"
+
+namespace busbar {
+
+namespace {
+
+struct Inputs {
+  JsonDocument topology;
+  std::optional<JsonDocument> workload;
+  std::string topology_path, workload_path;
+};
+
+bool has(std::span<const std::string_view> keys, std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool is_trace(const JsonDocument& document) {
+  const JsonValue schema = document.root().at("schema");
+  if (schema.string() == "busbar.trace/1") return true;
+  if (schema.string() != "busbar.workload/1") schema.fail("\"busbar.workload/1\" or \"busbar.trace/1\"");
+  return false;
+}
+
+// --set: the first key says which file is meant; "topology." or "workload." before it settles a tie.
+void apply_set(Inputs& inputs, const std::string& set) {
+  const std::size_t equals = set.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Error({.where = "--set", .expected = "key.path=value", .given = quoted(set)});
+  std::string path = set.substr(0, equals);
+  const std::string value = set.substr(equals + 1);
+  const auto take = [&](std::string_view prefix) {
+    if (!path.starts_with(prefix)) return false;
+    path.erase(0, prefix.size());
+    return true;
+  };
+  const bool forced_topology = take("topology.");
+  const bool forced_workload = !forced_topology && take("workload.");
+  const std::string first = path.substr(0, path.find('.'));
+  const auto workload = !inputs.workload ? std::span<const std::string_view>{} : is_trace(*inputs.workload) ? trace_keys() : workload_keys();
+  const bool in_topology = forced_topology || (!forced_workload && has(topology_keys(), first));
+  const bool in_workload = forced_workload || (!forced_topology && has(workload, first));
+  if (in_topology && in_workload)
+    throw Error({.where = "--set", .message = fmt::format("both files have {}; write topology.{} or workload.{}", quoted(first), path, path)});
+  if (in_topology) {
+    inputs.topology = inputs.topology.with(path, value);
+  } else if (in_workload && inputs.workload) {
+    inputs.workload = inputs.workload->with(path, value);
+  } else {
+    std::vector<std::string_view> known(topology_keys().begin(), topology_keys().end());
+    known.insert(known.end(), workload.begin(), workload.end());
+    throw Error({.where = "--set", .message = fmt::format("no input has a key {}", quoted(first)), .suggestion = did_you_mean(first, known)});
+  }
+}
+
+Inputs load(const SimulateOptions& o) {
+  Inputs inputs;
+  inputs.topology_path = find_input(o.topology, "topologies");
+  inputs.topology = JsonDocument::load(inputs.topology_path);
+  if (!o.workload.empty()) {
+    inputs.workload_path = find_input(o.workload, "workloads");
+    inputs.workload = JsonDocument::load(inputs.workload_path);
+  }
+  for (const std::string& set : o.sets) apply_set(inputs, set);
+  return inputs;
+}
+
+Profile profile_of(const SimulateOptions& o) {
+  if (o.calibration == "default") return default_profile();
+  if (o.calibration == "ideal") return ideal_profile();
+  throw Error({.where = "--calibration", .expected = "default or ideal", .given = quoted(o.calibration)});
+}
+
+InputRecord record_of(const SimulateOptions& o, const Inputs& inputs) {
+  InputRecord record{.topology = inputs.topology_path,
+                     .topology_digest = inputs.topology.digest(),
+                     .workload = inputs.workload_path,
+                     .workload_digest = inputs.workload ? inputs.workload->digest() : "",
+                     .profile = o.calibration,
+                     .settings = {},
+                     .seed = o.seed};
+  for (const std::string& set : o.sets) record.settings.emplace_back(set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
+  if (o.overrides.algorithm) record.settings.emplace_back("algorithm", *o.overrides.algorithm);
+  if (o.overrides.protocol) record.settings.emplace_back("protocol", std::string(name_of(*o.overrides.protocol)));
+  if (o.overrides.channels) record.settings.emplace_back("channels", fmt::format("{}", *o.overrides.channels));
+  return record;
+}
+
+bool shows_text(const SimulateOptions& o) { return !o.quiet && o.json != "-" && o.csv != "-"; }
+
+void print(const SimulateOptions& o, const std::string& text) {
+  if (shows_text(o)) write_output("-", text);
+}
+
+std::string inputs_line(const Inputs& inputs) {
+  std::string line = "topology " + inputs.topology_path;
+  if (inputs.workload) line += "\nworkload " + inputs.workload_path;
+  return line + "\n\n";
+}
+
+// "0-7", "0-15:2", "3", or a comma list of these.
+std::vector<std::uint32_t> ranks_of(std::string_view text, std::uint32_t available) {
+  std::vector<RankRange> ranges;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part(text.substr(begin, end - begin));
+    // A single rank is the range from itself to itself.
+    const auto range = parse_rank_range(part.find('-') == std::string::npos ? part + "-" + part : part);
+    if (!range) throw Error({.where = "--ranks", .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});
+    if (last_rank(*range) >= available)
+      throw Error({.where = "--ranks", .expected = fmt::format("ranks below {}", available), .given = quoted(part)});
+    ranges.push_back(*range);
+    begin = end + 1;
+  }
+  std::vector<std::uint32_t> ranks = expand(ranges);
+  if (std::set<std::uint32_t>(ranks.begin(), ranks.end()).size() != ranks.size())
+    throw Error({.where = "--ranks", .expected = "each rank once", .given = quoted(text)});
+  return ranks;
+}
+
+int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
+  SweepRequest request{.operation = *o.collective, .ranks = {}, .sizes = o.sizes, .type = o.type, .reduction = o.reduction};
+  if (o.ranks) request.ranks = ranks_of(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
+  Sweep result = sweep(topology, request, profile_of(o), {.overrides = o.overrides});
+  result.inputs = record_of(o, inputs);
+  const std::string compared = o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
+  if (!o.json.empty()) write_output(o.json, write_sweep(result));
+  if (!o.csv.empty()) write_output(o.csv, sweep_csv(result));
+  print(o, sweep_text(result) + compared);
+  return 0;
+}
+
+int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
+  const auto begin = std::chrono::steady_clock::now();
+  const bool given_as_trace = is_trace(*inputs.workload);
+  InputRecord record = record_of(o, inputs);
+  StepTrace trace;
+  if (given_as_trace) {
+    trace = read_trace(*inputs.workload);
+  } else {
+    const Workload workload = read_workload(*inputs.workload);
+    for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
+    trace = expand(workload);
+  }
+  RunResult result = simulate(topology, trace, profile_of(o), {.overrides = o.overrides});
+  result.inputs = std::move(record);
+  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::string compared = o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
+  if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
+  if (!o.json.empty()) write_output(o.json, write_result(result));
+  print(o, inputs_line(inputs) + summary_text(result) + compared);
+  return 0;
+}
+
+}  // namespace
+
+int run_simulate(const SimulateOptions& o) {
+  if (!o.list.empty()) {
+    write_output("-", listing(o.list));
+    return 0;
+  }
+  const Inputs inputs = load(o);
+  const Topology topology = read_topology(inputs.topology, o.seed);
+  if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
+  return o.collective ? run_sweep(o, inputs, topology) : run_step(o, inputs, topology);
+}
+
+}  // namespace busbar

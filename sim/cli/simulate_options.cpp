@@ -1,0 +1,162 @@
+#include "sim/cli/simulate_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "sim/base/error.h"
+#include "sim/base/named_table.h"
+#include "sim/base/unit_text.h"
+#include "sim/cost/profile.h"
+#include "sim/result/version.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr std::size_t kMostRows = 1000000;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  simulate --topology dgx2x8.json --workload fsdp7b.json\n"
+    "  simulate --topology dgx2x8.json --workload fsdp7b.json --set fabric.nic=\"200 Gb/s\" --json half.json\n"
+    "  simulate --topology dgx2x8.json --workload fsdp7b.json --compare half.json\n"
+    "  simulate --topology dgx1x8.json --collective all_reduce --sizes 8:8G:2 --ranks 0-3\n"
+    "  simulate --list hosts";
+
+[[noreturn]] void bad_option(const std::string& option, const std::string& expected, std::string_view given,
+                             const std::string& suggestion = "") {
+  throw Error({.where = option, .expected = expected, .given = quoted(given), .suggestion = suggestion});
+}
+
+template <class T>
+T one_of_names(const std::string& option, std::string_view given, std::optional<T> parsed,
+               std::span<const std::string_view> names) {
+  if (!parsed) bad_option(option, one_of(names), given, did_you_mean(given, names));
+  return *parsed;
+}
+
+Bytes size_of_text(std::string_view text) {
+  const Parsed<Bytes> parsed = parse_nccl_size(text);
+  if (const auto* error = std::get_if<UnitError>(&parsed)) bad_option("--sizes", error->expected, text, error->suggestion);
+  return std::get<Bytes>(parsed);
+}
+
+double factor_of_text(std::string_view text) {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size() || !(factor > 1) || factor > 1e18)
+    bad_option("--sizes", "a factor above 1, as in 8:8G:2", text);
+  return factor;
+}
+
+void add_range(std::vector<Bytes>& sizes, std::string_view text) {
+  const std::size_t first = text.find(':');
+  if (first == std::string_view::npos) return sizes.push_back(size_of_text(text));
+  const std::size_t second = text.find(':', first + 1);
+  if (second == std::string_view::npos) bad_option("--sizes", "FROM:TO:FACTOR, as in 8:8G:2", text);
+  const Bytes from = size_of_text(text.substr(0, first));
+  const Bytes to = size_of_text(text.substr(first + 1, second - first - 1));
+  const double factor = factor_of_text(text.substr(second + 1));
+  if (from.count() == 0 || from > to) bad_option("--sizes", "a first size above zero and not above the last", text);
+  std::int64_t last = 0;
+  for (double size = from.as_double(); size <= to.as_double() && size < 9e18; size *= factor) {
+    const auto whole = static_cast<std::int64_t>(size);
+    if (whole != last) sizes.emplace_back(whole);
+    last = whole;
+    if (sizes.size() > kMostRows) bad_option("--sizes", fmt::format("at most {} sizes", kMostRows), text);
+  }
+}
+
+struct RawOptions {
+  std::string collective, sizes, ranks, type = "fp32", redop = "sum", algorithm, protocol;
+  std::int64_t channels = 0;
+};
+
+void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
+  app.footer(kExamples);
+  app.set_version_flag("--version", std::string(kVersion));
+  app.add_option("--topology", o.topology, "cluster: busbar.topology/1 file (also looked up in the catalogue)");
+  app.add_option("--workload", o.workload, "step: busbar.workload/1 or busbar.trace/1 file (also in the catalogue)");
+  app.add_option("--calibration", o.calibration, "default or ideal")->capture_default_str();
+  app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")->expected(1);
+  app.add_option("--collective", raw.collective, "predict one collective over --sizes instead of a step");
+  app.add_option("--sizes", raw.sizes, "FROM:TO:FACTOR; K, M, G are powers of 1024 (default 8:8G:2)");
+  app.add_option("--ranks", raw.ranks, "ranks of the collective: 0-7, 0-15:2 or a comma list (default all)");
+  app.add_option("--type", raw.type, "element type")->capture_default_str();
+  app.add_option("--redop", raw.redop, "reduction")->capture_default_str();
+  app.add_option("--algorithm", raw.algorithm, "force an algorithm");
+  app.add_option("--protocol", raw.protocol, "force a protocol: LL, LL128, Simple");
+  app.add_option("--channels", raw.channels, "force the number of channels")->check(CLI::Range(1, 64));
+  app.add_option("--json", o.json, "write the result as JSON (-: standard output, and no text)");
+  app.add_option("--csv", o.csv, "write a sweep as CSV (-: standard output, and no text)");
+  app.add_option("--compare", o.compare, "an earlier --json file: print before and after");
+  app.add_option("--dump-trace", o.dump_trace, "write the step as busbar.trace/1");
+  app.add_option("--dump-topology", o.dump_topology, "write the cluster in the long form");
+  app.add_option("--seed", o.seed, "seed of everything random in the input")->capture_default_str();
+  app.add_option("--list", o.list, "print a table: hosts, fabrics, models, strategies, algorithms, gpus, presets");
+  app.add_flag("--quiet", o.quiet, "no text on standard output");
+}
+
+void read_raw(SimulateOptions& o, const RawOptions& raw) {
+  if (!raw.collective.empty())
+    o.collective = one_of_names("--collective", raw.collective, parse_collective(raw.collective), collective_names());
+  o.sizes = parse_sizes(raw.sizes.empty() ? "8:8G:2" : raw.sizes);
+  if (!raw.ranks.empty()) o.ranks = raw.ranks;
+  o.type = one_of_names("--type", raw.type, parse_data_type(raw.type), data_type_names());
+  o.reduction = one_of_names("--redop", raw.redop, parse_reduction(raw.redop), reduction_names());
+  if (!raw.algorithm.empty()) o.overrides.algorithm = raw.algorithm;
+  if (!raw.protocol.empty()) {
+    Protocol protocol{};
+    if (!parse_protocol(raw.protocol, protocol)) bad_option("--protocol", "LL, LL128 or Simple", raw.protocol);
+    o.overrides.protocol = protocol;
+  }
+  if (raw.channels > 0) o.overrides.channels = raw.channels;
+}
+
+void check_combination(const SimulateOptions& o, const RawOptions& raw) {
+  if (!o.list.empty()) return;
+  if (o.topology.empty()) throw Error({.where = "simulate", .message = "--topology FILE is missing; see --help for examples"});
+  if (o.workload.empty() == !o.collective)
+    throw Error({.where = "simulate", .message = "give either --workload FILE or --collective NAME"});
+  if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty() || !o.csv.empty()))
+    throw Error({.where = "simulate", .message = "--sizes, --ranks and --csv belong to --collective"});
+  if (o.collective && !o.dump_trace.empty())
+    throw Error({.where = "simulate", .message = "--dump-trace belongs to --workload"});
+  if (o.json == "-" && o.csv == "-")
+    throw Error({.where = "simulate", .message = "only one of --json and --csv can go to standard output"});
+}
+
+}  // namespace
+
+std::vector<Bytes> parse_sizes(std::string_view text) {
+  std::vector<Bytes> sizes;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    add_range(sizes, text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return sizes;
+}
+
+std::optional<SimulateOptions> parse_simulate(int argc, const char* const* argv, int& exit_code) {
+  SimulateOptions options;
+  RawOptions raw;
+  CLI::App app("Predicts how long a training step, or a collective, takes on a GPU cluster, and why.", "simulate");
+  declare(app, options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    exit_code = app.exit(done);
+    return std::nullopt;
+  } catch (const CLI::ParseError& e) {
+    throw Error({.where = "simulate", .message = e.what(), .suggestion = "see --help"});
+  }
+  read_raw(options, raw);
+  check_combination(options, raw);
+  return options;
+}
+
+}  // namespace busbar

@@ -1,0 +1,17 @@
+// Ring reduce-scatter: each rank sends (n-1)/n S, S being the size before scattering.
+#include "sim/collectives/algorithm.h"
+
+namespace busbar {
+
+Schedule reduce_scatter_ring_schedule(std::uint32_t ranks) {
+  Schedule s{.kind = CollectiveKind::kReduceScatter, .ranks = ranks, .chunks = ranks};
+  // Starting with chunk i-1 leaves rank i with the whole sum of chunk i after n-1 rounds.
+  if (ranks > 1) append_ring_rounds(s, ranks - 1, ranks - 1, true);
+  return s;
+}
+
+Plan reduce_scatter_ring_plan(const PlanRequest& request) {
+  return ring_plan(request, std::int64_t{request.routes->ranks} - 1);
+}
+
+}  // namespace busbar

@@ -1,0 +1,164 @@
+#include "sim/engine/strand_set.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/error.h"
+
+namespace busbar {
+
+StrandSet::StrandSet(std::vector<double> capacity)
+    : solver_(std::move(capacity)),
+      head_(solver_.capacity().size(), kEnd),
+      resource_mark_(solver_.capacity().size(), 0),
+      peak_(solver_.capacity().size(), 0.0) {}
+
+std::uint32_t StrandSet::take_block(std::size_t size) {
+  if (auto it = free_blocks_.find(size); it != free_blocks_.end() && !it->second.empty()) {
+    const std::uint32_t block = it->second.back();
+    it->second.pop_back();
+    return block;
+  }
+  const auto block = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.resize(nodes_.size() + size);
+  return block;
+}
+
+void StrandSet::link(std::uint32_t slot) {
+  Slot& s = slots_[slot];
+  s.first_node = take_block(s.strand->usage.size());
+  for (std::size_t i = 0; i < s.strand->usage.size(); ++i) {
+    const auto n = s.first_node + static_cast<std::uint32_t>(i);
+    std::uint32_t& head = head_[s.strand->usage[i].resource.index()];
+    nodes_[n] = {.slot = slot, .previous = kEnd, .next = head};
+    if (head != kEnd) nodes_[head].previous = n;
+    head = n;
+  }
+}
+
+void StrandSet::unlink(std::uint32_t slot) {
+  const Slot& s = slots_[slot];
+  for (std::size_t i = 0; i < s.strand->usage.size(); ++i) {
+    const Node node = nodes_[s.first_node + static_cast<std::uint32_t>(i)];
+    if (node.next != kEnd) nodes_[node.next].previous = node.previous;
+    if (node.previous != kEnd) {
+      nodes_[node.previous].next = node.next;
+    } else {
+      head_[s.strand->usage[i].resource.index()] = node.next;
+    }
+  }
+  free_blocks_[s.strand->usage.size()].push_back(s.first_node);
+}
+
+StrandId StrandSet::add(const Strand& strand, Time now) {
+  std::uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<std::uint32_t>(slots_.size());
+    slots_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  Slot& s = slots_[slot];
+  s.strand = &strand;
+  s.rate = 0;
+  s.remaining = strand.volume;
+  s.touched = now;
+  s.live = true;
+  link(slot);
+  for (const ResourceUse& use : strand.usage) dirty_.push_back(use.resource.value());
+  if (strand.usage.empty()) lonely_.push_back(slot);
+  return StrandId(slot);
+}
+
+void StrandSet::finish(StrandId id) {
+  Slot& s = slots_[id.index()];
+  BUSBAR_CHECK(s.live);
+  for (const ResourceUse& use : s.strand->usage) dirty_.push_back(use.resource.value());
+  unlink(id.value());
+  if (!s.strand->usage.empty()) {
+    const auto [it, is_new] =
+        carried_index_.try_emplace(s.strand->usage.data(), static_cast<std::uint32_t>(carried_.size()));
+    if (is_new) carried_.push_back({s.strand->usage, 0});
+    carried_[it->second].bytes_per_flow += s.strand->volume * static_cast<double>(s.strand->multiplicity);
+  }
+  s.live = false;
+  ++s.stamp;
+  free_slots_.push_back(id.value());
+}
+
+// Breadth-first from one resource over the strands that use it, and theirs.
+void StrandSet::collect_component(std::uint32_t resource) {
+  component_.clear();
+  frontier_.assign(1, resource);
+  resource_mark_[resource] = mark_;
+  while (!frontier_.empty()) {
+    const std::uint32_t r = frontier_.back();
+    frontier_.pop_back();
+    for (std::uint32_t n = head_[r]; n != kEnd; n = nodes_[n].next) {
+      Slot& s = slots_[nodes_[n].slot];
+      if (s.mark == mark_) continue;
+      s.mark = mark_;
+      component_.push_back(nodes_[n].slot);
+      for (const ResourceUse& use : s.strand->usage) {
+        if (resource_mark_[use.resource.index()] == mark_) continue;
+        resource_mark_[use.resource.index()] = mark_;
+        frontier_.push_back(use.resource.value());
+      }
+    }
+  }
+}
+
+std::span<const StrandSet::Ending> StrandSet::settle(Time now) {
+  endings_.clear();
+  ++mark_;
+  for (const std::uint32_t slot : lonely_) {
+    if (!slots_[slot].live) continue;
+    component_.assign(1, slot);
+    apply(now);
+  }
+  lonely_.clear();
+  for (const std::uint32_t resource : dirty_) {
+    if (resource_mark_[resource] == mark_) continue;
+    collect_component(resource);
+    if (!component_.empty()) apply(now);
+  }
+  dirty_.clear();
+  return endings_;
+}
+
+// Solves one component and moves the endings of the strands whose rate changed.
+void StrandSet::apply(Time now) {
+  ++solves_;
+  entries_.clear();
+  for (const std::uint32_t slot : component_) {
+    const Strand& strand = *slots_[slot].strand;
+    entries_.push_back({strand.usage, strand.multiplicity, strand.cap.Bps(), 0});
+  }
+  solver_.solve(entries_);
+  for (const MaxMinSolver::Load& load : solver_.loads())
+    peak_[load.resource] = std::max(peak_[load.resource], load.bytes_per_second / solver_.capacity()[load.resource]);
+  for (std::size_t i = 0; i < component_.size(); ++i) {
+    Slot& s = slots_[component_[i]];
+    s.bottleneck = solver_.bottleneck(i);
+    const double rate = entries_[i].rate;
+    if (rate == s.rate) continue;
+    s.remaining = std::max(0.0, s.remaining - s.rate * (now - s.touched).seconds());
+    s.touched = now;
+    s.rate = rate;
+    ++s.stamp;
+    const Time left = s.remaining == 0 || std::isinf(rate) ? Time::zero() : Time::from_seconds(s.remaining / rate);
+    endings_.push_back({StrandId(component_[i]), now + left, s.stamp});
+  }
+}
+
+std::vector<ResourceTotals> StrandSet::totals() const {
+  std::vector<ResourceTotals> totals(head_.size());
+  for (std::size_t r = 0; r < totals.size(); ++r) totals[r].peak_share = peak_[r];
+  for (const auto& [usage, bytes] : carried_)
+    for (const ResourceUse& use : usage)
+      totals[use.resource.index()].bytes += bytes * (static_cast<double>(use.flows) / static_cast<double>(kOneFlow));
+  return totals;
+}
+
+}  // namespace busbar

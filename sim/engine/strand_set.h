@@ -1,0 +1,101 @@
+// Strands that are under way: their rates, what is left of them, and when each will end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/base/ids.h"
+#include "sim/base/strand.h"
+#include "sim/base/units.h"
+#include "sim/engine/max_min.h"
+
+namespace busbar {
+
+/// What a resource carried over the whole run.
+struct ResourceTotals {
+  double bytes = 0;
+  double peak_share = 0;  // highest share of its capacity in use at any time
+};
+
+/// Live strands on shared resources. The caller drives time: add and finish strands at an instant, then `settle` once,
+/// which solves again only the strands that share resources (however indirectly) with what changed.
+/// A strand's remaining volume is touched only when its rate changed bitwise.
+class StrandSet {
+ public:
+  /// capacity[resource] in bytes/s.
+  explicit StrandSet(std::vector<double> capacity);
+
+  /// `strand` is borrowed until it finishes, its usage for the life of the set. Its first rate comes with the next `settle`.
+  StrandId add(const Strand& strand, Time now);
+  /// Takes a strand out: it has carried its volume.
+  void finish(StrandId id);
+
+  struct Ending {
+    StrandId strand;
+    Time at;              // rounded to the nearest picosecond
+    std::uint32_t stamp;  // an ending with an older stamp is void
+  };
+  /// Rates after all changes of this instant; returns the endings that are new or moved. Valid until the next call.
+  [[nodiscard]] std::span<const Ending> settle(Time now);
+  [[nodiscard]] bool is_current(StrandId id, std::uint32_t stamp) const {
+    return slots_[id.index()].live && slots_[id.index()].stamp == stamp;
+  }
+  [[nodiscard]] double rate(StrandId id) const { return slots_[id.index()].rate; }
+  /// The resource that bounds it now; MaxMinSolver::kNone: its own cap.
+  [[nodiscard]] std::uint32_t bottleneck(StrandId id) const { return slots_[id.index()].bottleneck; }
+  [[nodiscard]] std::uint64_t solves() const { return solves_; }
+
+  /// Bytes and peaks per resource, of the strands that have finished.
+  [[nodiscard]] std::vector<ResourceTotals> totals() const;
+
+ private:
+  struct Slot {
+    const Strand* strand = nullptr;
+    double rate = 0;
+    double remaining = 0;
+    Time touched;                 // `remaining` is as of this instant
+    std::uint32_t stamp = 0;
+    std::uint32_t first_node = 0; // its block of `nodes_`, one per use
+    std::uint32_t mark = 0;       // visited in this settle
+    std::uint32_t bottleneck = MaxMinSolver::kNone;
+    bool live = false;
+  };
+  struct Node {                   // doubly linked list of the live uses of one resource
+    std::uint32_t slot = 0, previous = kEnd, next = kEnd;
+  };
+  static constexpr std::uint32_t kEnd = 0xffffffffU;
+
+  std::uint32_t take_block(std::size_t size);
+  void link(std::uint32_t slot);
+  void unlink(std::uint32_t slot);
+  void collect_component(std::uint32_t resource);
+  void apply(Time now);
+
+  MaxMinSolver solver_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_slots_;
+  std::vector<Node> nodes_;
+  std::map<std::size_t, std::vector<std::uint32_t>> free_blocks_;  // by size
+  std::vector<std::uint32_t> head_;            // per resource
+  std::vector<std::uint32_t> resource_mark_;
+  std::vector<std::uint32_t> dirty_;           // resources whose users changed
+  std::vector<std::uint32_t> lonely_;          // new strands that use no resource
+  std::vector<std::uint32_t> component_;       // slots
+  std::vector<std::uint32_t> frontier_;        // resources
+  std::vector<MaxMinEntry> entries_;
+  std::vector<Ending> endings_;
+  struct Carried {
+    std::span<const ResourceUse> usage;
+    double bytes_per_flow;                     // of all strands with this usage that have finished
+  };
+  std::vector<Carried> carried_;               // in order of first use
+  std::unordered_map<const ResourceUse*, std::uint32_t> carried_index_;
+  std::vector<double> peak_;
+  std::uint32_t mark_ = 0;
+  std::uint64_t solves_ = 0;
+};
+
+}  // namespace busbar

@@ -1,0 +1,79 @@
+// Where ranks sit and how their groups are wired: from a topology to the routes that a collective may know.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/base/group_routes.h"
+#include "sim/cost/profile.h"
+#include "topologies/routing.h"
+#include "topologies/topology.h"
+
+namespace busbar {
+
+/// Sums the uses of many routes by resource. Reused between calls so that its cost follows what is added.
+class UsageSum {
+ public:
+  explicit UsageSum(std::size_t resources) : index_(resources, kUnseen) {}
+  void add(std::span<const ResourceUse> uses);
+  /// The sum, by resource id; empties itself.
+  [[nodiscard]] std::vector<ResourceUse> take();
+
+ private:
+  static constexpr std::uint32_t kUnseen = 0xffffffffU;
+  std::vector<std::uint32_t> index_;
+  std::vector<ResourceUse> sum_;
+};
+
+/// Routes of groups of ranks on one topology. Borrows the topology.
+///   One host: one ring in member order.
+///   Several hosts: one ring per rail, as NCCL builds them: in each host, in at the GPU nearest to the rail's NIC,
+///   through the other members in order, out through the same NIC (by NVLink to its neighbour GPU where needed).
+///   Rails are the NICs nearest to the members; hosts follow each other in order of their first member.
+/// Errors (Error, kInput): no route between two GPUs.
+class Placement {
+ public:
+  Placement(const Topology& topology, const Profile& profile);
+
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(topology_->ranks().size()); }
+  [[nodiscard]] GroupRoutes group(std::span<const std::uint32_t> members);
+  /// nccl-tests' sendrecv: every member sends to the next.
+  [[nodiscard]] GroupRoutes neighbours(std::span<const std::uint32_t> members);
+  /// One transfer from rank to rank.
+  [[nodiscard]] GroupRoutes pair(std::uint32_t from, std::uint32_t to);
+
+  /// capacity[link] that communication sustains, bytes/s.
+  [[nodiscard]] std::vector<double> capacities() const;
+  [[nodiscard]] const Generation& generation(std::uint32_t rank) const;
+  /// The GPU models that no generation of the profile matches (its newest stands in).
+  [[nodiscard]] std::vector<std::string> unmatched_models() const;
+
+ private:
+  struct HostMembers {
+    std::uint32_t host;
+    std::vector<std::uint32_t> members;  // member numbers, in order
+    std::vector<DeviceId> rails;         // NICs nearest to them, in member order
+  };
+  [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
+  [[nodiscard]] std::vector<HostMembers> by_host(std::span<const std::uint32_t> members);
+  void align_rails(std::vector<HostMembers>& hosts) const;
+  [[nodiscard]] RingChannel ring(std::span<const std::uint32_t> members, const std::vector<HostMembers>& hosts,
+                                 std::size_t rail);
+  [[nodiscard]] std::size_t entry_of(const HostMembers& host, std::span<const std::uint32_t> members, std::size_t rail);
+  void describe(GroupRoutes& routes, std::span<const std::uint32_t> members, const std::vector<HostMembers>& hosts);
+  [[nodiscard]] Hop cross(std::span<const DeviceId> stops);
+  [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to);
+  void extend(Hop& hop, const Route& route);
+  [[nodiscard]] Bandwidth network_rate(DeviceId nic) const;
+  [[nodiscard]] LinkType network_type(DeviceId nic) const;
+
+  const Topology* topology_;
+  const Profile* profile_;
+  Router router_;
+  UsageSum sum_;
+};
+
+}  // namespace busbar

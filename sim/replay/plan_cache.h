@@ -1,0 +1,80 @@
+// The plans of a run: one per distinct (group, operation, size), with the record that its occurrences add up in.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/cost/cost_model.h"
+#include "sim/engine/max_min.h"
+#include "sim/replay/placement.h"
+#include "workloads/trace.h"
+
+namespace busbar {
+
+/// Totals over all occurrences of one kind of operation.
+struct OperationRecord {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::string group;                  // "dp"
+  std::uint32_t ranks = 0;
+  Bytes bytes;
+  std::string algorithm, protocol;
+  std::int64_t channels = 0;
+  std::uint64_t groups = 0;           // distinct groups that run it
+  std::uint64_t runs = 0;             // over all groups
+  Time time;                          // over all runs
+  Time exposed;                       // over all runs and member ranks
+  Time latency;                       // of the plan: time that moves no bytes
+  std::uint32_t bottleneck = MaxMinSolver::kNone;  // resource that held the last strand of the last run; none: its cap
+};
+
+struct PlannedOperation {
+  Plan plan;
+  std::uint32_t record = 0;
+};
+
+class PlanCache {
+ public:
+  PlanCache(const StepTrace& trace, Placement& placement, const Profile& profile, const Overrides& overrides);
+
+  /// Members of a group by member number (ranks).
+  [[nodiscard]] std::span<const std::uint32_t> members(GroupId group);
+  [[nodiscard]] const PlannedOperation& collective(GroupId group, const Op& op, const std::string& kind_name);
+  [[nodiscard]] const PlannedOperation& transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
+                                                 const std::string& kind_name);
+  [[nodiscard]] std::vector<OperationRecord>& records() { return records_; }
+  /// Routes of every group that communicated, for warnings; nullptr for those that did not.
+  [[nodiscard]] const GroupRoutes* routes(GroupId group) const { return groups_[group.index()].routes.get(); }
+
+ private:
+  struct Key {
+    CollectiveKind kind;
+    Bytes bytes;
+    std::string group_kind;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct GroupState {
+    std::vector<std::uint32_t> members;
+    std::unique_ptr<GroupRoutes> routes;
+    std::map<Key, PlannedOperation> plans;   // stable addresses
+  };
+  using RecordKey = std::tuple<CollectiveKind, std::string, std::uint32_t, Bytes, std::string, std::string, std::int64_t>;
+
+  [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
+  [[nodiscard]] std::uint32_t record_of(const GroupState& state, const Key& key, const Choice& choice, const Plan& plan);
+
+  const StepTrace* trace_;
+  Placement* placement_;
+  const Profile* profile_;
+  Overrides overrides_;
+  std::vector<GroupState> groups_;
+  std::unordered_map<std::uint64_t, GroupState> pairs_;
+  std::vector<OperationRecord> records_;
+  std::map<RecordKey, std::uint32_t> record_index_;
+};
+
+}  // namespace busbar

@@ -1,0 +1,162 @@
+// The event loop: ranks run their programs, operations meet, strands and kernels share the machine.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/engine/event_queue.h"
+#include "sim/engine/kernel_set.h"
+#include "sim/engine/strand_set.h"
+#include "sim/replay/exposure.h"
+#include "sim/replay/history.h"
+#include "sim/replay/placement.h"
+#include "sim/replay/plan_cache.h"
+#include "sim/replay/program_index.h"
+#include "sim/replay/rendezvous.h"
+#include "sim/result/run_result.h"
+#include "topologies/topology.h"
+#include "workloads/trace.h"
+
+namespace busbar {
+
+enum class LaneStatus : std::uint8_t { kIdle, kWaiting, kRunning };
+
+/// One stream of one rank: where it stands.
+struct Lane {
+  std::uint32_t position = 0;             // operations of this stream that have ended in this pass
+  LaneStatus status = LaneStatus::kIdle;
+  std::uint32_t pending = 0;              // transfers of the present operation that have not ended
+  std::uint32_t running = 0;              // of those, the ones under way
+  std::uint32_t record = 0;               // what a running transfer counts towards
+  std::uint32_t trigger = History::kNone; // what let the present operation start (held)
+  std::uint32_t last = History::kNone;    // the operation that ended last here (held)
+  Time arrived, started;
+};
+
+struct RankState {
+  std::uint32_t program = 0;              // indexed program
+  std::uint32_t binding = 0;
+  std::uint32_t first_lane = 0;
+  std::uint32_t lanes_left = 0;           // streams with operations left in this pass
+  std::int64_t passes = 0;
+  bool dirty = false;
+  bool finished = false;
+  Time end;
+};
+
+/// A communication under way.
+struct Run {
+  const PlannedOperation* planned = nullptr;
+  std::vector<Arrival> members;           // collective: all; transfer: sender, receiver
+  std::vector<StrandId> strands;
+  std::size_t strands_left = 0;
+  std::uint32_t node = History::kNone;
+  std::int64_t memory_Bps = 0;            // HBM traffic on each member now
+  bool is_transfer = false;
+  Time start;
+};
+
+/// What operations are accounted under: "dp", "tp", ...
+struct GroupKinds {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::uint32_t>> by_op;            // program, operation -> names
+};
+
+/// One run of one trace. Deterministic: no clock, no randomness, no dependence on addresses or on the order of
+/// simultaneous events.
+class Replay {
+ public:
+  /// Borrows its arguments. Errors (Error, kInput): more ranks than GPUs; a kernel that the GPU cannot price.
+  Replay(const Topology& topology, const StepTrace& trace, const Profile& profile, const Overrides& overrides);
+
+  /// Errors (Error, kJob): mismatched calls, deadlock.
+  void run();
+
+  [[nodiscard]] std::span<const RankState> ranks() const { return ranks_; }
+  [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
+  [[nodiscard]] const ProgramIndex& index() const { return index_; }
+  [[nodiscard]] const Rendezvous& rendezvous() const { return rendezvous_; }
+  [[nodiscard]] const StepTrace& trace() const { return *trace_; }
+  [[nodiscard]] const Exposure& exposure() const { return exposure_; }
+  [[nodiscard]] const History& history() const { return history_; }
+  [[nodiscard]] const StrandSet& strands() const { return strands_; }
+  [[nodiscard]] PlanCache& plans() { return plans_; }
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  [[nodiscard]] std::span<const std::string> kinds() const { return kinds_.names; }
+  [[nodiscard]] std::vector<RankTimeline>& timelines() { return timelines_; }
+  [[nodiscard]] std::uint64_t events() const { return queue_.pushed(); }
+  [[nodiscard]] Time now() const { return now_; }
+  /// The operation at which a lane stands, or nullptr at its end.
+  [[nodiscard]] const Op* present_op(std::uint32_t rank, std::uint32_t stream) const;
+  [[nodiscard]] std::uint32_t peer(std::uint32_t rank, const Transfer& transfer) const;
+  [[nodiscard]] GroupId group(std::uint32_t rank, const Op& op) const;
+
+ private:
+  void bind_ranks();
+  void price_kernels();
+  [[nodiscard]] std::vector<KernelSet::Gpu> gpus() const;
+  [[nodiscard]] std::uint32_t kind_of(std::uint32_t rank, std::uint32_t op) const {
+    return kinds_.by_op[index_.programs[ranks_[rank].program].program][op];
+  }
+
+  void drain_instant();
+  void handle(const Event& event);
+  void settle();
+  void mark(std::uint32_t rank);
+  void start_ready(std::uint32_t rank);
+  [[nodiscard]] bool is_ready(std::uint32_t rank, std::uint32_t stream) const;
+  void start(std::uint32_t rank, std::uint32_t stream);
+  void start_kernel(std::uint32_t rank, std::uint32_t stream, std::uint32_t op);
+  void arrive(std::uint32_t rank, std::uint32_t stream, const Op& op);
+  void post(std::uint32_t rank, std::uint32_t stream, const Op& op);
+
+  void launch_collective(GroupId group, const PlannedOperation& planned);
+  void launch_transfer(const Rendezvous::Match& match);
+  std::uint32_t new_run(const PlannedOperation& planned, std::vector<Arrival> members, const Arrival& last, bool is_transfer);
+  void begin(std::uint32_t run);
+  void end_strand(StrandId strand);
+  void end_strands(std::uint32_t run);
+  void end_run(std::uint32_t run);
+  void end_kernel(std::uint32_t slot);
+  void end_op(std::uint32_t lane, std::uint32_t node);
+  void end_pass(std::uint32_t rank);
+  void update_memory_traffic();
+
+  void note(std::uint32_t rank);
+  [[nodiscard]] std::uint32_t trigger_of(std::uint32_t rank, std::uint32_t stream) const;
+  [[nodiscard]] std::uint32_t op_number(std::uint32_t rank, std::uint32_t stream) const;
+  [[nodiscard]] const Program& program_of(std::uint32_t rank) const;
+
+  const Topology* topology_;
+  const StepTrace* trace_;
+  const Profile* profile_;
+  ProgramIndex index_;
+  Placement placement_;
+  PlanCache plans_;
+  Rendezvous rendezvous_;
+  StrandSet strands_;
+  KernelSet kernels_;
+  EventQueue queue_;
+  History history_;
+  GroupKinds kinds_;
+  Exposure exposure_;
+  std::vector<RankState> ranks_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> rank_of_lane_;
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::vector<KernelDemand>> demands_;  // by program, GPU model
+  std::vector<const std::vector<KernelDemand>*> demands_of_rank_;
+  std::vector<std::uint32_t> lane_of_kernel_;               // by kernel slot
+  std::vector<std::uint32_t> run_of_strand_;                // by strand slot
+  std::vector<Run> runs_;
+  std::vector<std::uint32_t> free_runs_;
+  std::vector<std::uint32_t> rerated_runs_;                 // whose strands changed rate at this instant
+  std::vector<const PlannedOperation*> forming_;            // by group: what its first arrival calls
+  std::vector<std::uint32_t> dirty_;
+  std::vector<std::int32_t> timeline_of_rank_;              // -1: not kept
+  std::vector<RankTimeline> timelines_;
+  Time now_;
+};
+
+}  // namespace busbar

@@ -1,0 +1,227 @@
+#include "sim/replay/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "sim/base/error.h"
+#include "sim/base/unit_text.h"
+#include "sim/replay/replay.h"
+
+namespace busbar {
+
+namespace {
+
+// A collective whose plan is latency for more than half of its time, and that takes more than this share of the step.
+constexpr double kWorthWarning = 0.01;
+
+TimeSplit split_of(Replay& replay, std::uint32_t rank) {
+  const Exposure::Totals& t = replay.exposure().totals(rank);
+  TimeSplit split{.step = replay.ranks()[rank].end,
+                  .compute = t.compute,
+                  .exposed = t.exposed,
+                  .bubble = t.bubble,
+                  .straggler_wait = t.straggler,
+                  .idle = t.idle,
+                  .communication = t.communication};
+  for (std::uint32_t k = 0; k < replay.kinds().size(); ++k)
+    if (const Time e = replay.exposure().exposed(rank, k); e > Time::zero()) split.exposed_by_group[replay.kinds()[k]] = e;
+  return split;
+}
+
+std::vector<CollectiveRecord> collectives_of(Replay& replay) {
+  std::vector<CollectiveRecord> list;
+  for (const OperationRecord& r : replay.plans().records()) {
+    if (r.runs == 0) continue;
+    CollectiveRecord c{.operation = std::string(name_of(r.kind)),
+                       .group = r.group,
+                       .ranks = r.ranks,
+                       .bytes = r.bytes,
+                       .algorithm = r.algorithm,
+                       .protocol = r.protocol,
+                       .channels = r.channels,
+                       .count = static_cast<std::int64_t>(r.runs / std::max<std::uint64_t>(1, r.groups))};
+    c.time = Time::picoseconds(r.time.ps() / static_cast<std::int64_t>(r.runs));
+    c.exposed = Time::picoseconds(r.exposed.ps() / static_cast<std::int64_t>(r.groups * std::max(1U, r.ranks)));
+    if (c.time > Time::zero()) c.algbw_Bps = r.bytes.as_double() / c.time.seconds();
+    c.busbw_Bps = c.algbw_Bps * busbw_factor(r.kind, r.ranks);
+    list.push_back(std::move(c));
+  }
+  std::stable_sort(list.begin(), list.end(), [](const CollectiveRecord& a, const CollectiveRecord& b) {
+    return a.time * a.count > b.time * b.count;
+  });
+  return list;
+}
+
+// Links that are alike in everything that is reported appear once, under the name of the first.
+std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time step) {
+  const std::vector<ResourceTotals> totals = replay.strands().totals();
+  const std::vector<double> capacity = replay.placement().capacities();
+  std::map<std::tuple<std::string, double, double, double, double>, std::size_t> known;
+  std::vector<LinkRecord> list;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (totals[i].bytes == 0) continue;
+    const LinkId id = LinkId::from_index(i);
+    const double nominal = topology.link(id).bandwidth.Bps();
+    const std::string link_class = topology.link_class(id);
+    const auto [it, is_new] =
+        known.try_emplace({link_class, capacity[i], nominal, totals[i].bytes, totals[i].peak_share}, list.size());
+    if (!is_new) {
+      ++list[it->second].members;
+      continue;
+    }
+    list.push_back({.name = topology.link_name(id),
+                    .link_class = link_class,
+                    .capacity_Bps = capacity[i],
+                    .nominal_Bps = nominal,
+                    .bytes = totals[i].bytes,
+                    .busy_fraction = step > Time::zero() ? totals[i].bytes / (capacity[i] * step.seconds()) : 0,
+                    .peak_fraction = totals[i].peak_share});
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const LinkRecord& a, const LinkRecord& b) { return a.busy_fraction > b.busy_fraction; });
+  return list;
+}
+
+std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank) {
+  const History& history = replay.history();
+  const RankState& state = replay.ranks()[rank];
+  const std::size_t streams = replay.index().programs[state.program].streams.size();
+  std::uint32_t node = History::kNone;
+  for (std::size_t s = 0; s < streams; ++s) {
+    const std::uint32_t last = replay.lanes()[state.first_lane + s].last;
+    if (last != History::kNone && (node == History::kNone || history.at(last).end > history.at(node).end)) node = last;
+  }
+  std::vector<CriticalSegment> path;
+  for (; node != History::kNone; node = history.at(node).parent) {
+    const HistoryNode& n = history.at(node);
+    const Op& op = replay.trace().programs[n.program].ops[n.op];
+    CriticalSegment segment{.rank = n.rank,
+                            .operation = op.id,
+                            .what = op.kind == OpKind::kCompute      ? "compute"
+                                    : op.kind == OpKind::kCollective ? std::string(name_of(op.collective))
+                                                                     : "send_recv",
+                            .phase = std::string(name_of(op.phase)),
+                            .start = n.start,
+                            .end = n.end};
+    if (n.parent == History::kNone) {
+      segment.waits_for = "the start";
+    } else {
+      const HistoryNode& p = history.at(n.parent);
+      segment.waits_for = fmt::format("rank {} {}", p.rank, replay.trace().programs[p.program].ops[p.op].id);
+    }
+    path.push_back(std::move(segment));
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::optional<MemoryRecord> memory_of(const StepTrace& trace, const Topology& topology) {
+  std::optional<MemoryRecord> largest;
+  for (const Program& program : trace.programs) {
+    if (!program.memory) continue;
+    const MemoryUse& m = *program.memory;
+    if (largest && m.total() <= largest->total) continue;
+    largest = {m.parameters, m.gradients, m.optimizer, m.activations, m.buffers, m.total(), std::nullopt, std::nullopt};
+  }
+  if (!largest) return largest;
+  const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
+  if (model >= 0) {
+    largest->capacity = topology.gpu_models()[static_cast<std::size_t>(model)].memory;
+    largest->fits = largest->total <= *largest->capacity;
+  }
+  return largest;
+}
+
+// MFU is measured against the peak of the type in which most FLOPs run.
+std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) {
+  const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
+  if (model < 0) return std::nullopt;
+  std::map<DataType, double> flops;
+  for (const Program& program : trace.programs)
+    for (const Op& op : program.ops) flops[op.work.type] += op.work.flops;
+  const auto most = std::max_element(flops.begin(), flops.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto& peaks = topology.gpu_models()[static_cast<std::size_t>(model)].peak;
+  if (most == flops.end() || most->second == 0 || !peaks.contains(most->first)) return std::nullopt;
+  return peaks.at(most->first).flops();
+}
+
+void warn_of_latency(RunResult& result, Replay& replay) {
+  for (const OperationRecord& r : replay.plans().records()) {
+    if (r.runs == 0 || r.bytes.count() == 0) continue;
+    const double mean = r.time.seconds() / static_cast<double>(r.runs);
+    const double share = r.time.seconds() / static_cast<double>(r.groups) / std::max(1e-12, result.step_time.seconds());
+    if (r.latency.seconds() > mean / 2 && share > kWorthWarning)
+      result.warnings.push_back({"latency-bound", fmt::format("{} of {} on {} spends more than half of its {} in latency; larger messages would use the links better",
+                                                             name_of(r.kind), to_text(r.bytes), r.group,
+                                                             to_text(Time::from_seconds(mean)))});
+  }
+}
+
+void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
+  for (std::uint32_t g = 0; g < replay.trace().groups.size(); ++g) {
+    const GroupRoutes* routes = replay.plans().routes(GroupId(g));
+    if (routes == nullptr || routes->hosts < 2 || routes->rings.empty()) continue;
+    const auto first = replay.plans().members(GroupId(g)).front();
+    const std::uint32_t host = topology.device(topology.ranks()[first]).host;
+    if (host == kNoHost || topology.hosts()[host].nics.size() <= routes->rings.size()) continue;
+    result.warnings.push_back({"few-nics", fmt::format("group {} uses {} of the {} NICs of a host", quoted(replay.trace().groups[g].name),
+                                                       routes->rings.size(), topology.hosts()[host].nics.size())});
+    return;  // groups of one kind are alike: one sentence is enough
+  }
+}
+
+void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
+  for (const std::string& text : replay.trace().warnings) result.warnings.push_back({"workload", text});
+  for (const std::string& model : replay.placement().unmatched_models())
+    result.warnings.push_back({"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
+                                                          replay.placement().generation(0).name)});
+  if (result.memory && result.memory->fits == false)
+    result.warnings.push_back({"memory", fmt::format("needs {} per GPU, which has {}", to_text(result.memory->total),
+                                                     to_text(*result.memory->capacity))});
+  if (replay.trace().ranks < topology.ranks().size())
+    result.warnings.push_back({"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
+  warn_of_nics(result, replay, topology);
+  warn_of_latency(result, replay);
+}
+
+void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {
+  for (const ProfileParameter& p : parameters_of(profile, replay.placement().generation(0)))
+    result.parameters.push_back({p.name, p.value, p.origin, p.source});
+}
+
+}  // namespace
+
+RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& profile, const SimOptions& options) {
+  Replay replay(topology, trace, profile, options.overrides);
+  replay.run();
+
+  RunResult result{.step_name = trace.name,
+                   .cluster_name = topology.name(),
+                   .ranks = trace.ranks,
+                   .hosts = static_cast<std::uint32_t>(topology.hosts().size()),
+                   .tokens = trace.tokens * static_cast<double>(trace.repeat),
+                   .model_flops = trace.model_flops * static_cast<double>(trace.repeat)};
+  result.inputs.profile = profile.name;
+  for (std::uint32_t rank = 0; rank < trace.ranks; ++rank)
+    if (replay.ranks()[rank].end > replay.ranks()[result.last_rank].end) result.last_rank = rank;
+  result.step_time = replay.ranks()[result.last_rank].end;
+  result.split = split_of(replay, result.last_rank);
+  result.peak_flops = peak_of(trace, topology);
+  result.memory = memory_of(trace, topology);
+  result.collectives = collectives_of(replay);
+  result.links = links_of(replay, topology, result.step_time);
+  result.critical_path = critical_path_of(replay, result.last_rank);
+  result.timeline = std::move(replay.timelines());
+  result.assumptions = trace.assumptions;
+  add_parameters(result, replay, profile);
+  add_warnings(result, replay, topology);
+  result.events = replay.events();
+  result.solves = replay.strands().solves();
+  result.classes = trace.ranks;
+  return result;
+}
+
+}  // namespace busbar

@@ -1,0 +1,37 @@
+// The heart: a topology, a step and a profile give a result.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/cost/cost_model.h"
+#include "sim/cost/profile.h"
+#include "sim/result/run_result.h"
+#include "sim/result/sweep.h"
+#include "topologies/topology.h"
+#include "workloads/trace.h"
+
+namespace busbar {
+
+struct SimOptions {
+  Overrides overrides;
+};
+
+/// Simulates one step. Pure: no globals, no I/O, no clock.
+/// Errors: kInput (the step does not fit the machine's description), kJob (mismatched calls, deadlock).
+/// Not modelled: packets, queues, congestion control (docs/model.md).
+[[nodiscard]] RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& profile,
+                                 const SimOptions& options);
+
+struct SweepRequest {
+  CollectiveKind operation = CollectiveKind::kAllReduce;
+  std::vector<std::uint32_t> ranks;       // empty: all
+  std::vector<Bytes> sizes;               // nccl-tests' size; rounded down to whole elements per rank
+  DataType type = DataType::kFp32;
+  Reduction reduction = Reduction::kSum;
+};
+
+/// One lone collective per size, with nccl-tests' columns.
+[[nodiscard]] Sweep sweep(const Topology& topology, const SweepRequest& request, const Profile& profile,
+                          const SimOptions& options);
+
+}  // namespace busbar

@@ -1,0 +1,119 @@
+// Single collectives: one step that runs the sizes one after the other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/error.h"
+#include "sim/replay/replay.h"
+#include "sim/replay/simulate.h"
+
+namespace busbar {
+
+namespace {
+
+// nccl-tests gives every rank a multiple of 16 bytes of a gathered or scattered buffer.
+// Source: NVIDIA/nccl-tests src/all_gather.cu.
+constexpr std::int64_t kAlignment = 16;
+
+Bytes rounded(Bytes size, CollectiveKind kind, std::int64_t ranks, DataType type) {
+  if (!divides_by_ranks(kind)) return Bytes(size.count() / size_of(type) * size_of(type));
+  return Bytes(size.count() / ranks / kAlignment * kAlignment * ranks);
+}
+
+StepTrace trace_of(const SweepRequest& request, const std::vector<Bytes>& sizes, std::uint32_t total) {
+  StepTrace trace{.name = std::string(name_of(request.operation)), .ranks = total};
+  Group group{.name = "all"};
+  for (const std::uint32_t rank : request.ranks) group.members.push_back({rank, 1, 1});
+  trace.groups.push_back(group);
+  Program member{.name = "member", .streams = {"main"}, .group_slots = {"all"}};
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    member.ops.push_back({.id = fmt::format("size{}", i),
+                          .kind = OpKind::kCollective,
+                          .collective = request.operation,
+                          .bytes = sizes[i],
+                          .type = request.type,
+                          .reduction = request.reduction});
+  trace.programs = {member, Program{.name = "bystander"}};
+  std::vector<bool> takes_part(total, false);
+  for (const std::uint32_t rank : request.ranks) takes_part[rank] = true;
+  Binding in{.ranks = {}, .program = 0, .groups = {GroupId(0)}};
+  Binding out{.ranks = {}, .program = 1};
+  for (std::uint32_t rank = 0; rank < total; ++rank) (takes_part[rank] ? in : out).ranks.push_back({rank, 1, 1});
+  trace.bindings.push_back(in);
+  if (!out.ranks.empty()) trace.bindings.push_back(out);
+  return trace;
+}
+
+std::string limit_of(const OperationRecord& record, Time time, const Topology& topology) {
+  if (record.bytes.count() == 0 || record.latency > time - record.latency) return "latency";
+  if (record.bottleneck == MaxMinSolver::kNone) return record.protocol == "ideal" ? "none" : "protocol";
+  return topology.link_class(LinkId(record.bottleneck)) + " " + topology.link_name(LinkId(record.bottleneck));
+}
+
+SweepRow row_of(const OperationRecord& record, std::int64_t ranks, DataType type, const Topology& topology) {
+  SweepRow row{.operation = record.kind,
+               .size = record.bytes,
+               .count = record.bytes.count() / size_of(type) / (divides_by_ranks(record.kind) ? ranks : 1),
+               .time = Time::picoseconds(record.time.ps() / static_cast<std::int64_t>(record.runs)),
+               .algorithm = record.algorithm,
+               .protocol = record.protocol,
+               .channels = record.channels};
+  if (row.time > Time::zero()) row.algbw_Bps = row.size.as_double() / row.time.seconds();
+  row.busbw_Bps = row.algbw_Bps * busbw_factor(record.kind, ranks);
+  row.limit = limit_of(record, row.time, topology);
+  return row;
+}
+
+void find_half_bandwidth(Sweep& sweep) {
+  double best = 0;
+  for (const SweepRow& row : sweep.rows) best = std::max(best, row.busbw_Bps);
+  for (const SweepRow& row : sweep.rows)
+    if (best > 0 && row.busbw_Bps >= best / 2) {
+      sweep.half_bandwidth_size = row.size;
+      return;
+    }
+}
+
+}  // namespace
+
+Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& profile, const SimOptions& options) {
+  SweepRequest request = asked;
+  const auto total = static_cast<std::uint32_t>(topology.ranks().size());
+  if (request.ranks.empty()) {
+    request.ranks.resize(total);
+    std::iota(request.ranks.begin(), request.ranks.end(), 0U);
+  }
+  const auto n = static_cast<std::int64_t>(request.ranks.size());
+  std::vector<Bytes> sizes;
+  for (const Bytes size : request.sizes) {
+    const Bytes whole = request.operation == CollectiveKind::kBarrier ? Bytes(0) : rounded(size, request.operation, n, request.type);
+    const bool empty = whole.count() == 0 && request.operation != CollectiveKind::kBarrier;
+    if (!empty && (sizes.empty() || sizes.back() != whole)) sizes.push_back(whole);
+  }
+  if (sizes.empty())
+    throw Error({.where = "--sizes",
+                 .expected = fmt::format("at least {} B for {} ranks", divides_by_ranks(request.operation) ? n * kAlignment : size_of(request.type), n),
+                 .given = "smaller sizes only"});
+
+  const StepTrace trace = trace_of(request, sizes, total);
+  Replay replay(topology, trace, profile, options.overrides);
+  replay.run();
+  Sweep result{.cluster_name = topology.name(),
+               .ranks = static_cast<std::uint32_t>(n),
+               .type = request.type,
+               .reduction = request.reduction};
+  result.inputs.profile = profile.name;
+  for (const OperationRecord& record : replay.plans().records())
+    result.rows.push_back(row_of(record, n, request.type, topology));
+  if (const GroupRoutes* routes = replay.plans().routes(GroupId(0))) result.hosts = routes->hosts;
+  find_half_bandwidth(result);
+  for (const ProfileParameter& p : parameters_of(profile, replay.placement().generation(request.ranks.front())))
+    result.parameters.push_back({p.name, p.value, p.origin, p.source});
+  for (const std::string& model : replay.placement().unmatched_models())
+    result.warnings.push_back({"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
+                                                          replay.placement().generation(0).name)});
+  return result;
+}
+
+}  // namespace busbar

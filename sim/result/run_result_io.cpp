@@ -1,0 +1,185 @@
+#include "sim/result/run_result_io.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sim/result/version.h"
+
+namespace busbar {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json inputs_json(const InputRecord& in, const std::vector<ParameterRecord>& parameters) {
+  Json j;
+  j["topology"] = in.topology;
+  j["topology_digest"] = in.topology_digest;
+  if (!in.workload.empty()) {
+    j["workload"] = in.workload;
+    j["workload_digest"] = in.workload_digest;
+  }
+  j["calibration"] = in.profile;
+  j["seed"] = in.seed;
+  j["settings"] = Json::object();
+  for (const auto& [key, value] : in.settings) j["settings"][key] = value;
+  j["parameters"] = Json::array();
+  for (const ParameterRecord& p : parameters)
+    j["parameters"].push_back({{"name", p.name}, {"value", p.value}, {"origin", p.origin}, {"source", p.source}});
+  return j;
+}
+
+Json warnings_json(const std::vector<Warning>& warnings) {
+  Json j = Json::array();
+  for (const Warning& w : warnings) j.push_back({{"code", w.code}, {"text", w.text}});
+  return j;
+}
+
+Json memory_json(const MemoryRecord& m) {
+  Json j{{"parameters_bytes", m.parameters.count()}, {"gradients_bytes", m.gradients.count()},
+         {"optimizer_bytes", m.optimizer.count()},   {"activations_bytes", m.activations.count()},
+         {"buffers_bytes", m.buffers.count()},       {"total_bytes", m.total.count()}};
+  if (m.capacity) j["capacity_bytes"] = m.capacity->count();
+  if (m.fits) j["fits"] = *m.fits;
+  return j;
+}
+
+Json collective_json(const CollectiveRecord& c) {
+  return {{"operation", c.operation}, {"group", c.group},         {"ranks", c.ranks},
+          {"bytes", c.bytes.count()}, {"algorithm", c.algorithm}, {"protocol", c.protocol},
+          {"channels", c.channels},   {"count", c.count},         {"time_s", c.time.seconds()},
+          {"exposed_s", c.exposed.seconds()}, {"algbw_Bps", c.algbw_Bps}, {"busbw_Bps", c.busbw_Bps}};
+}
+
+Json link_json(const LinkRecord& l) {
+  return {{"name", l.name},
+          {"class", l.link_class},
+          {"members", l.members},
+          {"capacity_Bps", l.capacity_Bps},
+          {"nominal_Bps", l.nominal_Bps},
+          {"bytes", l.bytes},
+          {"busy_fraction", l.busy_fraction},
+          {"peak_fraction", l.peak_fraction}};
+}
+
+Json path_json(const std::vector<CriticalSegment>& path) {
+  Json j = Json::array();
+  for (const CriticalSegment& s : path)
+    j.push_back({{"rank", s.rank},
+                 {"operation", s.operation},
+                 {"what", s.what},
+                 {"phase", s.phase},
+                 {"waits_for", s.waits_for},
+                 {"start_s", s.start.seconds()},
+                 {"end_s", s.end.seconds()}});
+  return j;
+}
+
+Json timeline_json(const std::vector<RankTimeline>& timelines) {
+  Json j = Json::array();
+  for (const RankTimeline& t : timelines) {
+    Json entries = Json::array();
+    for (const TimelineEntry& e : t.entries)
+      entries.push_back({{"stream", e.stream},
+                         {"operation", e.operation},
+                         {"what", e.what},
+                         {"arrive_s", e.arrive.seconds()},
+                         {"start_s", e.start.seconds()},
+                         {"end_s", e.end.seconds()}});
+    j.push_back({{"rank", t.rank}, {"program", t.program}, {"entries", std::move(entries)}});
+  }
+  return j;
+}
+
+void add_throughput(Json& j, const RunResult& r) {
+  const double step = r.step_time.seconds();
+  if (step <= 0 || r.ranks == 0) return;
+  if (r.tokens > 0) {
+    j["tokens_per_s"] = r.tokens / step;
+    j["tokens_per_s_per_gpu"] = r.tokens / step / r.ranks;
+  }
+  if (r.model_flops > 0) {
+    j["model_flops_per_s_per_gpu"] = r.model_flops / step / r.ranks;
+    if (r.peak_flops) j["mfu"] = r.model_flops / step / r.ranks / *r.peak_flops;
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, double>> times_of(const RunResult& r) {
+  return {{"step_time_s", r.step_time.seconds()},
+          {"compute_s", r.split.compute.seconds()},
+          {"communication_s", r.split.communication.seconds()},
+          {"exposed_communication_s", r.split.exposed.seconds()},
+          {"bubble_s", r.split.bubble.seconds()},
+          {"straggler_wait_s", r.split.straggler_wait.seconds()},
+          {"idle_s", r.split.idle.seconds()}};
+}
+
+std::string write_result(const RunResult& r) {
+  Json j;
+  j["schema"] = "busbar.result/1";
+  j["version"] = kVersion;
+  j["model_version"] = kModelVersion;
+  j["name"] = r.step_name;
+  j["cluster"] = r.cluster_name;
+  j["inputs"] = inputs_json(r.inputs, r.parameters);
+  j["ranks"] = r.ranks;
+  j["last_rank"] = r.last_rank;
+  for (const auto& [key, value] : times_of(r)) j[key] = value;
+  j["exposed_by_group"] = Json::object();
+  for (const auto& [group, time] : r.split.exposed_by_group) j["exposed_by_group"][group] = time.seconds();
+  add_throughput(j, r);
+  if (r.memory) j["memory"] = memory_json(*r.memory);
+  j["collectives"] = Json::array();
+  for (const CollectiveRecord& c : r.collectives) j["collectives"].push_back(collective_json(c));
+  j["links"] = Json::array();
+  for (const LinkRecord& l : r.links) j["links"].push_back(link_json(l));
+  j["critical_path"] = path_json(r.critical_path);
+  j["timeline"] = timeline_json(r.timeline);
+  j["assumptions"] = r.assumptions;
+  j["warnings"] = warnings_json(r.warnings);
+  j["engine"] = {{"ranks", r.ranks}, {"classes", r.classes}, {"events", r.events}, {"solves", r.solves}, {"wall_s", r.wall_s}};
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string write_sweep(const Sweep& s) {
+  Json j;
+  j["schema"] = "busbar.sweep/1";
+  j["version"] = kVersion;
+  j["model_version"] = kModelVersion;
+  j["cluster"] = s.cluster_name;
+  j["inputs"] = inputs_json(s.inputs, s.parameters);
+  j["type"] = name_of(s.type);
+  j["rows"] = Json::array();
+  for (const SweepRow& r : s.rows) {
+    Json row{{"operation", name_of(r.operation)}, {"size_bytes", r.size.count()}, {"count", r.count}, {"ranks", s.ranks},
+             {"time_s", r.time.seconds()},        {"algbw_Bps", r.algbw_Bps},     {"busbw_Bps", r.busbw_Bps},
+             {"algorithm", r.algorithm},          {"protocol", r.protocol},       {"channels", r.channels},
+             {"limit", r.limit}};
+    if (is_reducing(r.operation)) row["reduction"] = name_of(s.reduction);
+    j["rows"].push_back(std::move(row));
+  }
+  if (s.half_bandwidth_size) j["half_bandwidth_bytes"] = s.half_bandwidth_size->count();
+  j["warnings"] = warnings_json(s.warnings);
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+OldResult read_old_result(const JsonDocument& document) {
+  const JsonValue root = document.root();
+  const std::string schema = root.at("schema").string();
+  OldResult old{.name = document.name()};
+  constexpr double kLongest = 1e9;
+  if (schema == "busbar.result/1") {
+    for (const auto& [key, unused] : times_of(RunResult{}))
+      if (const auto value = root.find(key)) old.times_s.emplace_back(key, value->number(0, kLongest));
+    return old;
+  }
+  if (schema != "busbar.sweep/1") root.at("schema").fail("\"busbar.result/1\" or \"busbar.sweep/1\"");
+  for (const JsonValue& row : root.at("rows").items()) {
+    old.operation = row.at("operation").string();
+    old.sweep_times_s.emplace_back(row.at("size_bytes").integer(0, INT64_MAX), row.at("time_s").number(0, kLongest));
+  }
+  return old;
+}
+
+}  // namespace busbar

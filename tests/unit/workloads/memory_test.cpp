@@ -1,0 +1,70 @@
+#include "workloads/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "workload_helpers.h"
+
+namespace busbar {
+namespace {
+
+/// Mixed-precision Adam: 2 + 2 bytes of parameter and gradient, 4 + 4 + 4 of master copy and moments.
+MemoryUse states(Sharding sharding, std::int64_t parameters = 7'000'000'000, std::int64_t ranks = 64) {
+  return model_states(parameters, ranks, sharding, {}, {});
+}
+
+TEST(ModelStates, MatchTheFiguresOfZero) {
+  // In bytes per parameter: 16; 4 + 12/64; 2 + 14/64; 16/64.
+  EXPECT_EQ(states(Sharding::kNone).total(), 112_GB);
+  EXPECT_EQ(states(Sharding::kZero1).total(), Bytes(29'312'500'000));
+  EXPECT_EQ(states(Sharding::kZero2).total(), Bytes(15'531'250'000));
+  EXPECT_EQ(states(Sharding::kZero3).total(), Bytes(1'750'000'000));
+  EXPECT_EQ(states(Sharding::kFsdp).total(), Bytes(1'750'000'000));
+}
+
+TEST(ModelStates, DivideIntoParts) {
+  const MemoryUse use = states(Sharding::kZero2);
+  EXPECT_EQ(use.parameters, 14_GB);
+  EXPECT_EQ(use.gradients, Bytes(14'000'000'000 / 64));
+  EXPECT_EQ(use.optimizer, Bytes(84'000'000'000 / 64));
+  EXPECT_EQ(use.buffers, 0_B);
+}
+
+TEST(ModelStates, RoundSharesUp) {
+  // 3 parameters of 2 bytes over 4 ranks: 1.5 bytes each.
+  EXPECT_EQ(states(Sharding::kFsdp, 3, 4).parameters, 2_B);
+}
+
+TEST(ModelStates, NeedNoMasterCopyInFp32AndNoStateForSgd) {
+  const PrecisionSpec fp32{.parameters = DataType::kFp32, .gradients = DataType::kFp32};
+  EXPECT_EQ(model_states(10, 1, Sharding::kNone, fp32, {}).total(), Bytes(10 * (4 + 4 + 8)));
+  EXPECT_EQ(model_states(10, 1, Sharding::kNone, {}, {.kind = "sgd"}).total(), Bytes(10 * (2 + 2)));
+  EXPECT_EQ(model_states(10, 1, Sharding::kNone, {}, {.state = DataType::kBf16}).optimizer,
+            Bytes(10 * (4 + 2 + 2)));
+}
+
+TEST(ModelStates, RefuseSizesBeyond63Bits) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  EXPECT_NE(test::error_of([] { static_cast<void>(states(Sharding::kNone, kMax)); }).find("2^63"),
+            std::string::npos);
+  // Each part fits, their sum of 16 bytes per parameter does not.
+  EXPECT_NE(test::error_of([] { static_cast<void>(states(Sharding::kNone, kMax / 13)); }).find("2^63"),
+            std::string::npos);
+}
+
+TEST(ActivationBytes, AreThirtyFourPerTokenLayerAndHiddenUnit) {
+  Workload workload;
+  workload.model.transformer = TransformerDims{.layers = 3, .hidden = 5};
+  workload.batch = {.sequence = 11, .micro = 7, .global = 7};
+  EXPECT_EQ(activation_bytes(workload), Bytes(34 * 11 * 7 * 5 * 3));
+  workload.precision.compute = DataType::kFp32;
+  EXPECT_EQ(activation_bytes(workload), Bytes(68 * 11 * 7 * 5 * 3));
+  workload.precision.compute = DataType::kFp8;  // activations stay in 16 bits
+  EXPECT_EQ(activation_bytes(workload), Bytes(34 * 11 * 7 * 5 * 3));
+}
+
+TEST(ActivationBytes, AreUnknownForAListOfParameters) { EXPECT_EQ(activation_bytes(Workload{}), 0_B); }
+
+}  // namespace
+}  // namespace busbar

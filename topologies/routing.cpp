@@ -1,0 +1,252 @@
+// The search behind the router: Dijkstra over a Boost graph, then flows over the graph of all cheapest paths.
+#include <algorithm>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "sim/base/error.h"
+#include "topologies/route_search.h"
+
+namespace busbar {
+namespace {
+
+// Costs are whole numbers, so that equally good paths compare equal. Their ratios are the preferences: NVLink
+// before PCIe before anything through a CPU, as in NCCL's path types (src/graph/topo.h: NVL < PIX < PXB < PXN
+// < PHB < SYS). A detour through two more switches of the network costs less than one through a CPU.
+constexpr std::int64_t kNvlinkCost = 10;
+constexpr std::int64_t kC2cCost = 20;
+constexpr std::int64_t kPcieCost = 100;
+constexpr std::int64_t kNetworkCost = 100;
+constexpr std::int64_t kSocketCost = 1'000;
+constexpr std::int64_t kEnterCpuCost = 10'000;
+constexpr std::int64_t kRelayCost =
+    50;  // PXN: less than two PCIe links, so it never beats a NIC's own switch
+
+std::int64_t cost_of(LinkType type) {
+  switch (type) {
+    case LinkType::kNvlink:
+    case LinkType::kXgmi:
+      return kNvlinkCost;
+    case LinkType::kC2c:
+      return kC2cCost;
+    case LinkType::kPcie:
+      return kPcieCost;
+    case LinkType::kUpi:
+      return kSocketCost;
+    case LinkType::kRdma:
+    case LinkType::kSlingshot:
+    case LinkType::kTcp:
+    case LinkType::kEfa:
+      return kNetworkCost;
+  }
+  return kNetworkCost;
+}
+
+struct Arc {
+  LinkId link;
+  LinkType type = LinkType::kNvlink;
+  std::int64_t cost = 0;
+};
+
+using Graph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, Arc,
+                                                 boost::no_property, std::uint32_t, std::uint32_t>;
+
+Graph graph_of(const Topology& t) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
+  std::vector<Arc> arcs;
+  for (std::size_t l = 0; l < t.links().size(); ++l) {
+    const Link& link = t.links()[l];
+    const bool into_cpu = t.device(link.to).kind == DeviceKind::kCpu;
+    ends.emplace_back(link.from.value(), link.to.value());
+    arcs.push_back({LinkId::from_index(l), link.type, cost_of(link.type) + (into_cpu ? kEnterCpuCost : 0)});
+  }
+  return Graph(boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(), arcs.begin(),
+               static_cast<std::uint32_t>(t.devices().size()));
+}
+
+struct Query {
+  DeviceId from, to;
+  RouteScope scope = RouteScope::kHost;
+  std::uint32_t from_host = kNoHost, to_host = kNoHost;
+};
+
+/// Where a path stands: a device, and for a NIC on the way also whether it was entered from the network,
+/// because that decides by which side it may be left. State = 2 x device + that bit.
+using State = std::uint32_t;
+
+struct Label {
+  std::uint32_t search = 0;  // the search that wrote it; others' labels count as unset
+  std::int64_t cost = 0;
+  std::int32_t entry = -1;     // list of the last arcs of all cheapest paths to here
+  std::uint32_t branches = 0;  // cheapest paths to `to` go on by that many arcs
+  double share = 0;            // of the flow
+};
+
+struct Entry {
+  State from = 0;
+  LinkId link;
+  std::int32_t next = -1;
+};
+
+}  // namespace
+
+struct RouteSearch::Impl {
+  explicit Impl(const Topology& topology)
+      : t(topology), graph(graph_of(topology)), labels(2 * topology.devices().size()) {}
+
+  const Device& device(State state) const { return t.devices()[state / 2]; }
+  Label* label_of(State state) { return labels[state].search == search ? &labels[state] : nullptr; }
+
+  bool may_enter(const Query& q, const Arc& arc, DeviceId next) const;
+  bool may_leave(const Query& q, State state, const Arc& arc) const;
+  void relax(State next, std::int64_t cost, const Entry& entry);
+  void expand(const Query& q, State state);
+  bool reach(const Query& q);
+  std::vector<State> states_on_route(State goal);
+  Route flows(const Query& q);
+
+  const Topology& t;
+  Graph graph;
+  std::vector<Label> labels;
+  std::vector<Entry> entries;
+  std::vector<std::pair<std::int64_t, State>> heap;  // may hold outdated costs; ties fall to the lower state
+  std::uint32_t search = 0;
+};
+
+bool RouteSearch::Impl::may_enter(const Query& q, const Arc& arc, DeviceId next) const {
+  const Device& d = t.device(next);
+  const bool arrives = next == q.to;
+  switch (q.scope) {
+    case RouteScope::kHost: {
+      const bool is_proxy = arc.type == LinkType::kNvlink && t.device(q.to).kind == DeviceKind::kNic;
+      if (d.host != q.from_host) return false;
+      return arrives || (d.kind == DeviceKind::kGpu ? is_proxy : d.kind != DeviceKind::kNic);
+    }
+    case RouteScope::kFabric:
+      return is_network(arc.type) && (arrives || d.kind == DeviceKind::kSwitch);
+    case RouteScope::kAnywhere:
+      if (arrives) return true;
+      return d.kind != DeviceKind::kGpu &&
+             (d.host == kNoHost || d.host == q.from_host || d.host == q.to_host);
+  }
+  return false;
+}
+
+bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc) const {
+  if (state == 2 * q.from.value()) return true;
+  switch (device(state).kind) {
+    case DeviceKind::kGpu:
+      return arc.type == LinkType::kPcie;
+    case DeviceKind::kNic:
+      return is_network(arc.type) != (state % 2 == 1);
+    case DeviceKind::kCpu:
+    case DeviceKind::kNvswitch:
+    case DeviceKind::kPcieSwitch:
+    case DeviceKind::kSwitch:
+      return true;
+  }
+  return false;
+}
+
+void RouteSearch::Impl::relax(State next, std::int64_t cost, const Entry& entry) {
+  Label& label = labels[next];
+  const bool is_new = label.search != search;
+  if (!is_new && cost > label.cost) return;
+  if (is_new || cost < label.cost) {
+    label = {.search = search, .cost = cost};
+    heap.emplace_back(cost, next);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  }
+  entries.push_back(entry);
+  entries.back().next = std::exchange(label.entry, static_cast<std::int32_t>(entries.size() - 1));
+}
+
+void RouteSearch::Impl::expand(const Query& q, State state) {
+  const bool relays = state != 2 * q.from.value() && device(state).kind == DeviceKind::kGpu;
+  const std::int64_t here = labels[state].cost + (relays ? kRelayCost : 0);
+  const auto [first, last] = boost::out_edges(state / 2, graph);
+  for (auto edge = first; edge != last; ++edge) {
+    const Arc& arc = graph[*edge];
+    const DeviceId next(boost::target(*edge, graph));
+    if (next == q.from || !may_leave(q, state, arc) || !may_enter(q, arc, next)) continue;
+    const bool splits = next != q.to && t.device(next).kind == DeviceKind::kNic;
+    const State next_state = 2 * next.value() + (splits && is_network(arc.type) ? 1 : 0);
+    relax(next_state, here + arc.cost, {.from = state, .link = arc.link});
+  }
+}
+
+/// Dijkstra until nothing nearer than `to` is left; then all last arcs of cheapest paths to it are known,
+/// because every arc costs something.
+bool RouteSearch::Impl::reach(const Query& q) {
+  const State start = 2 * q.from.value();
+  const State goal = 2 * q.to.value();
+  ++search;
+  entries.clear();
+  heap.assign(1, {0, start});
+  labels[start] = {.search = search};
+  while (!heap.empty()) {
+    const auto [cost, state] = heap.front();
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+    heap.pop_back();
+    if (const Label* arrived = label_of(goal); arrived != nullptr && cost >= arrived->cost) return true;
+    if (cost == labels[state].cost) expand(q, state);
+  }
+  return label_of(goal) != nullptr;
+}
+
+/// All states that cheapest paths to `goal` cross, cheapest first, with their number of branches.
+std::vector<State> RouteSearch::Impl::states_on_route(State goal) {
+  std::vector<State> states = {goal};
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    for (std::int32_t e = labels[states[i]].entry; e >= 0; e = entries[static_cast<std::size_t>(e)].next) {
+      const State from = entries[static_cast<std::size_t>(e)].from;
+      if (labels[from].branches++ == 0) states.push_back(from);
+    }
+  }
+  std::sort(states.begin(), states.end(),
+            [this](State a, State b) { return std::pair(labels[a].cost, a) < std::pair(labels[b].cost, b); });
+  return states;
+}
+
+/// share(to) = 1; share(state) = sum over the arcs that enter it of share(origin) / branches(origin).
+Route RouteSearch::Impl::flows(const Query& q) {
+  const State goal = 2 * q.to.value();
+  Route route;
+  for (const State state : states_on_route(goal)) {
+    Label& label = labels[state];
+    if (label.entry < 0) label.share = 1;
+    for (std::int32_t e = label.entry; e >= 0; e = entries[static_cast<std::size_t>(e)].next) {
+      const Entry& entry = entries[static_cast<std::size_t>(e)];
+      const double share = labels[entry.from].share / labels[entry.from].branches;
+      label.share += share;
+      const std::int64_t flows = std::llround(share * static_cast<double>(kOneFlow));
+      // A share below half a fixed-point unit still makes the route depend on the link.
+      route.usage.push_back({ResourceId(entry.link.value()), std::max<std::int64_t>(flows, 1)});
+    }
+  }
+  for (State state = goal; labels[state].entry >= 0;) {
+    const Entry& last = entries[static_cast<std::size_t>(labels[state].entry)];
+    route.path.push_back(last.link);
+    state = last.from;
+  }
+  std::reverse(route.path.begin(), route.path.end());
+  return route;
+}
+
+RouteSearch::RouteSearch(const Topology& topology) : impl_(std::make_unique<Impl>(topology)) {}
+RouteSearch::~RouteSearch() = default;
+
+std::optional<FoundRoute> RouteSearch::find(DeviceId from, DeviceId to, RouteScope scope) {
+  BUSBAR_CHECK(std::max(from, to).index() < impl_->t.devices().size());
+  if (from == to) return FoundRoute{};
+  const auto host_of = [this](DeviceId d) { return impl_->t.device(d).host; };
+  const Query query{from, to, scope, host_of(from), host_of(to)};
+  if (scope == RouteScope::kHost && query.from_host == kNoHost) return std::nullopt;
+  if (!impl_->reach(query)) return std::nullopt;
+  return FoundRoute{impl_->flows(query), impl_->labels[2 * to.index()].cost};
+}
+
+}  // namespace busbar

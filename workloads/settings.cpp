@@ -1,0 +1,38 @@
+#include "workloads/settings.h"
+
+#include <fmt/format.h>
+
+#include "sim/base/unit_text.h"
+
+namespace busbar {
+
+std::vector<std::pair<std::string, std::string>> effective_settings(const Workload& w) {
+  const auto number = [](std::int64_t n) { return fmt::format("{}", n); };
+  const auto type = [](DataType t) { return std::string(name_of(t)); };
+  std::vector<std::pair<std::string, std::string>> s = {
+      {"model", w.model.name},
+      {"batch.sequence", number(w.batch.sequence)},
+      {"batch.micro", number(w.batch.micro)},
+      {"batch.global", number(w.batch.global)},
+      {"parallel.dp", number(w.dp)},
+      {"parallel.sharding", std::string(name_of(w.sharding))},
+      {"precision.compute", type(w.precision.compute)},
+      {"precision.parameters", type(w.precision.parameters)},
+      {"precision.gradients", type(w.precision.gradients)},
+      {"precision.reduce", type(w.precision.reduce)},
+      {"overlap.dp", w.overlap_dp ? "true" : "false"},
+      {"optimizer.kind", w.optimizer.kind},
+      {"optimizer.state", type(w.optimizer.state)}};
+  if (w.sharding == Sharding::kFsdp) {
+    s.emplace_back("fsdp.reshard_after_forward", w.fsdp.reshard_after_forward ? "true" : "false");
+    s.emplace_back("fsdp.prefetch", number(w.fsdp.prefetch));
+    s.emplace_back("fsdp.wrap", w.fsdp.wrap == FsdpWrap::kBlock ? "block" : "root");
+  } else if (w.sharding == Sharding::kNone) {
+    const Bytes cap = w.ddp.bucket_cap.value_or(25_MiB);
+    s.emplace_back("ddp.bucket_cap", to_exact_text(cap));
+    s.emplace_back("ddp.first_bucket", to_exact_text(w.ddp.first_bucket.value_or(w.ddp.bucket_cap ? cap : 1_MiB)));
+  }
+  return s;
+}
+
+}  // namespace busbar

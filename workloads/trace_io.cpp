@@ -1,0 +1,152 @@
+#include "workloads/trace_io.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sim/base/error.h"
+#include "workloads/rank_set.h"
+#include "workloads/trace_check.h"
+#include "workloads/trace_program_io.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr std::string_view kSchema = "busbar.trace/1";
+constexpr std::array<std::string_view, 11> kKeys = {"schema", "name",        "tokens",   "model_flops",
+                                                    "groups", "matrices",    "programs", "bindings",
+                                                    "repeat", "assumptions", "warnings"};
+constexpr std::int64_t kMaxRepeat = 1'000'000;
+constexpr double kMaxTokens = 1e18;
+constexpr double kMaxModelFlops = 1e36;
+
+/// Reads a document part by part; names of groups and programs resolve through their indices.
+class TraceReader {
+ public:
+  explicit TraceReader(const JsonDocument& document) : root_(document.root()) {
+    trace_.name = document.name();
+  }
+  StepTrace read();
+
+ private:
+  void read_header();
+  void read_groups(const JsonValue& groups);
+  void read_programs(const JsonValue& programs);
+  void read_binding(const JsonValue& value);
+  void bind_groups(const Program& program, const JsonValue& value, Binding& binding);
+  void bind_peers(const Program& program, const JsonValue& value, Binding& binding);
+
+  JsonValue root_;
+  StepTrace trace_;
+  NameIndex groups_, programs_;
+};
+
+void check_schema(const JsonValue& root) {
+  const JsonValue schema = root.at("schema");
+  if (schema.string() != kSchema) schema.fail(fmt::format("\"{}\"", kSchema));
+}
+
+std::vector<std::string> read_sentences(const std::optional<JsonValue>& value) {
+  std::vector<std::string> sentences;
+  if (value)
+    for (const JsonValue& sentence : value->items()) sentences.push_back(sentence.string());
+  return sentences;
+}
+
+/// A slot that a binding names but its program lacks is a misspelling.
+void only_slots(const std::vector<std::string>& slots, const std::optional<JsonValue>& bound) {
+  if (bound) bound->only_keys(std::vector<std::string_view>(slots.begin(), slots.end()));
+}
+
+Peer read_peer(const JsonValue& value) {
+  std::optional<Peer> peer;
+  if (value.is_number())
+    peer = Peer{.relative = false, .value = value.integer(-std::int64_t{kMaxRanks}, kMaxRanks - 1)};
+  else if (value.is_string() && value.string().find_first_of("+-") == 0)
+    peer = parse_peer(value.string());
+  // A bare -1 could be meant either way.
+  if (!peer || (!peer->relative && peer->value < 0)) value.fail("a peer as \"+1\", \"-1\" or a rank");
+  return *peer;
+}
+
+void TraceReader::read_header() {
+  if (const auto name = root_.find("name")) trace_.name = name->string();
+  if (const auto tokens = root_.find("tokens")) trace_.tokens = tokens->number(0, kMaxTokens);
+  if (const auto flops = root_.find("model_flops")) trace_.model_flops = flops->number(0, kMaxModelFlops);
+  if (const auto repeat = root_.find("repeat")) trace_.repeat = repeat->integer(1, kMaxRepeat);
+  if (const auto matrices = root_.find("matrices"))
+    matrices->fail_because("uneven all_to_all ('matrices') is not modelled yet");
+  trace_.assumptions = read_sentences(root_.find("assumptions"));
+  trace_.warnings = read_sentences(root_.find("warnings"));
+}
+
+void TraceReader::read_groups(const JsonValue& groups) {
+  for (const std::string& name : groups.keys()) {
+    groups_.intern(name);
+    trace_.groups.push_back({name, read_rank_set(groups.at(name))});
+  }
+}
+
+void TraceReader::read_programs(const JsonValue& programs) {
+  for (const std::string& name : programs.keys()) {
+    programs_.intern(name);
+    trace_.programs.push_back(read_program(name, programs.at(name)));
+  }
+}
+
+void TraceReader::bind_groups(const Program& program, const JsonValue& value, Binding& binding) {
+  const auto bound = value.find("groups");
+  only_slots(program.group_slots, bound);
+  for (const std::string& slot : program.group_slots) {
+    const auto group = bound ? bound->find(slot) : std::nullopt;
+    if (!group)
+      value.fail_because(
+          fmt::format("program {} uses a group {} that is not bound", quoted(program.name), quoted(slot)));
+    binding.groups.emplace_back(groups_.lookup(*group, "the name of a group"));
+  }
+}
+
+void TraceReader::bind_peers(const Program& program, const JsonValue& value, Binding& binding) {
+  const auto bound = value.find("peers");
+  only_slots(program.peer_slots, bound);
+  for (const std::string& slot : program.peer_slots) {
+    const auto given = bound ? bound->find(slot) : std::nullopt;
+    const auto peer = given ? read_peer(*given) : parse_peer(slot);
+    if (!peer)
+      value.fail_because(
+          fmt::format("program {} uses a peer {} that is not bound", quoted(program.name), quoted(slot)));
+    binding.peers.push_back(*peer);
+  }
+}
+
+void TraceReader::read_binding(const JsonValue& value) {
+  value.only_keys({"ranks", "program", "groups", "peers"});
+  Binding binding;
+  binding.ranks = read_rank_set(value.at("ranks"));
+  binding.program = programs_.lookup(value.at("program"), "the name of a program");
+  const Program& program = trace_.programs[binding.program];
+  bind_groups(program, value, binding);
+  bind_peers(program, value, binding);
+  trace_.bindings.push_back(std::move(binding));
+}
+
+StepTrace TraceReader::read() {
+  root_.only_keys(trace_keys());
+  check_schema(root_);
+  read_header();
+  if (const auto groups = root_.find("groups")) read_groups(*groups);
+  read_programs(root_.at("programs"));
+  for (const JsonValue& binding : root_.at("bindings").items()) read_binding(binding);
+  check_coverage(trace_, root_);
+  check_trace(trace_, root_);
+  return std::move(trace_);
+}
+
+}  // namespace
+
+std::span<const std::string_view> trace_keys() { return kKeys; }
+
+StepTrace read_trace(const JsonDocument& document) { return TraceReader(document).read(); }
+
+}  // namespace busbar
