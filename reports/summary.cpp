@@ -21,8 +21,8 @@ std::string GBps(double v) { return fmt::format("{:.1f} GB/s", v / 1e9); }
 
 std::string heading(const RunResult& r) {
   const double step = r.step_time.seconds();
-  std::string text = fmt::format("{} on {}: {} GPUs\n\n  step time  {}", printable(r.step_name), printable(r.cluster_name), r.ranks,
-                                 to_text(r.step_time));
+  std::string text = fmt::format("{} on {}: {} GPUs\n\n  step time  {}", printable(r.step_name),
+                                 printable(r.cluster_name), r.ranks, to_text(r.step_time));
   if (step > 0 && r.tokens > 0)
     text += fmt::format("    {:.0f} tokens/s, {:.0f} per GPU", r.tokens / step, r.tokens / step / r.ranks);
   if (step > 0 && r.model_flops > 0) {
@@ -37,10 +37,12 @@ std::string split_text(const RunResult& r) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   const double step = std::max(1e-12, r.step_time.seconds());
   const auto add = [&](const std::string& name, Time time) {
-    if (time > Time::zero()) table.add({name, to_text(time), percent(time.seconds() / step), bar(time.seconds() / step, kBarWidth)});
+    if (time > Time::zero())
+      table.add({name, to_text(time), percent(time.seconds() / step), bar(time.seconds() / step, kBarWidth)});
   };
   add("compute", r.split.compute);
-  for (const auto& [group, time] : r.split.exposed_by_group) add(fmt::format("exposed {}", printable(group)), time);
+  for (const auto& [group, time] : r.split.exposed_by_group)
+    add(fmt::format("exposed {}", printable(group)), time);
   add("pipeline bubble", r.split.bubble);
   add("waiting for stragglers", r.split.straggler_wait);
   add("idle", r.split.idle);
@@ -49,17 +51,20 @@ std::string split_text(const RunResult& r) {
 
 std::string collectives_text(const RunResult& r) {
   if (r.collectives.empty()) return "";
-  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight,
+                   Align::kRight, Align::kRight});
   table.add({"operation", "group", "bytes", "count", "algorithm", "time each", "busbw", "exposed"});
   for (std::size_t i = 0; i < std::min(kCollectivesShown, r.collectives.size()); ++i) {
     const CollectiveRecord& c = r.collectives[i];
-    table.add({c.operation, fmt::format("{} ({})", printable(c.group), c.ranks), to_text(c.bytes), fmt::format("{}", c.count),
-               fmt::format("{}/{}/{}", c.algorithm, c.protocol, c.channels), to_text(c.time), GBps(c.busbw_Bps),
-               to_text(c.exposed)});
+    table.add({c.operation, fmt::format("{} ({})", printable(c.group), c.ranks), to_text(c.bytes),
+               fmt::format("{}", c.count), fmt::format("{}/{}/{}", c.algorithm, c.protocol, c.channels),
+               to_text(c.time), GBps(c.busbw_Bps), to_text(c.exposed)});
   }
-  std::string text = "\nCollectives (algorithm/protocol/channels; exposed in all, mean over ranks)\n" + table.text(2);
+  std::string text =
+      "\nCollectives (algorithm/protocol/channels; exposed in all, mean over ranks)\n" + table.text(2);
   if (r.collectives.size() > kCollectivesShown)
-    text += fmt::format("  ... and {} more kinds (--json lists them)\n", r.collectives.size() - kCollectivesShown);
+    text += fmt::format("  ... and {} more kinds (--json lists them)\n",
+                        r.collectives.size() - kCollectivesShown);
   return text;
 }
 
@@ -69,8 +74,9 @@ std::string links_text(const RunResult& r) {
   table.add({"link", "class", "alike", "carried", "of step", "at peak"});
   for (std::size_t i = 0; i < std::min(kLinksShown, r.links.size()); ++i) {
     const LinkRecord& l = r.links[i];
-    table.add({printable(l.name), printable(l.link_class), fmt::format("{}", l.members), GBps(l.bytes / std::max(1e-12, r.step_time.seconds())),
-               percent(l.busy_fraction), percent(l.peak_fraction)});
+    table.add({printable(l.name), printable(l.link_class), fmt::format("{}", l.members),
+               GBps(l.bytes / std::max(1e-12, r.step_time.seconds())), percent(l.busy_fraction),
+               percent(l.peak_fraction)});
   }
   return "\nBusiest links (share of what they sustain, over the step and at its peak)\n" + table.text(2);
 }
@@ -82,15 +88,18 @@ std::string advice(const RunResult& r) {
   const double exposed = r.split.exposed.seconds() / step;
   const double waiting = (r.split.bubble + r.split.straggler_wait).seconds() / step;
   if (exposed >= 0.02) {
-    text += fmt::format("  hiding or speeding up communication: at most {} ({})", to_text(r.split.exposed), percent(exposed));
+    text += fmt::format("  hiding or speeding up communication: at most {} ({})", to_text(r.split.exposed),
+                        percent(exposed));
     if (!r.links.empty() && r.links.front().peak_fraction > 0.9)
       text += fmt::format("; the {} links are full while it runs", printable(r.links.front().link_class));
     text += "\n";
   } else {
-    text += fmt::format("  communication is hidden: a faster network saves at most {} ({})\n", to_text(r.split.exposed), percent(exposed));
+    text += fmt::format("  communication is hidden: a faster network saves at most {} ({})\n",
+                        to_text(r.split.exposed), percent(exposed));
   }
   if (waiting >= 0.02) text += fmt::format("  balancing ranks and stages: at most {}\n", percent(waiting));
-  text += fmt::format("  faster kernels (precision, shapes, GPU): they fill {} of the step\n", percent(r.split.compute.seconds() / step));
+  text += fmt::format("  faster kernels (precision, shapes, GPU): they fill {} of the step\n",
+                      percent(r.split.compute.seconds() / step));
   return text;
 }
 
@@ -99,8 +108,9 @@ std::string memory_text(const RunResult& r) {
   const MemoryRecord& m = *r.memory;
   std::string text = fmt::format("\nMemory per GPU  {}", to_text(m.total));
   if (m.capacity) text += fmt::format(" of {} ({})", to_text(*m.capacity), *m.fits ? "fits" : "DOES NOT FIT");
-  return text + fmt::format(": parameters {}, gradients {}, optimizer {}, activations {}, buffers {}\n", to_text(m.parameters),
-                            to_text(m.gradients), to_text(m.optimizer), to_text(m.activations), to_text(m.buffers));
+  return text + fmt::format(": parameters {}, gradients {}, optimizer {}, activations {}, buffers {}\n",
+                            to_text(m.parameters), to_text(m.gradients), to_text(m.optimizer),
+                            to_text(m.activations), to_text(m.buffers));
 }
 
 // Runs of the same kind of segment on the critical path, in order of their share.
@@ -115,7 +125,8 @@ std::string path_text(const RunResult& r) {
       it->second += s.end - s.start;
     }
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (const auto& [name, time] : parts)
     if (time > Time::zero()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, to_text(time));
@@ -138,19 +149,21 @@ std::string change(double before, double after) {
 }  // namespace
 
 std::string summary_text(const RunResult& r) {
-  return heading(r) + split_text(r) + collectives_text(r) + links_text(r) + path_text(r) + advice(r) + memory_text(r) +
-         notes_text(r);
+  return heading(r) + split_text(r) + collectives_text(r) + links_text(r) + path_text(r) + advice(r) +
+         memory_text(r) + notes_text(r);
 }
 
 std::string compare_text(const OldResult& before, const RunResult& after) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"", "before", "after", "change"});
   for (const auto& [key, now] : times_of(after)) {
-    const auto was = std::find_if(before.times_s.begin(), before.times_s.end(), [&](const auto& p) { return p.first == key; });
+    const auto was = std::find_if(before.times_s.begin(), before.times_s.end(),
+                                  [&](const auto& p) { return p.first == key; });
     if (was == before.times_s.end() || (was->second == 0 && now == 0)) continue;
     std::string name = key.substr(0, key.size() - 2);
     std::replace(name.begin(), name.end(), '_', ' ');
-    table.add({name, to_text(Time::from_seconds(was->second)), to_text(Time::from_seconds(now)), change(was->second, now)});
+    table.add({name, to_text(Time::from_seconds(was->second)), to_text(Time::from_seconds(now)),
+               change(was->second, now)});
   }
   return fmt::format("\nCompared with {}\n{}", printable(before.name), table.text(2));
 }

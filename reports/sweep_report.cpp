@@ -23,16 +23,18 @@ std::string name_of_operation(const Sweep& s) {
 
 std::string sweep_text(const Sweep& s) {
   using enum Align;
-  TextTable table({kRight, kRight, kLeft, kLeft, kRight, kRight, kRight, kRight, kLeft, kLeft, kRight, kLeft});
-  table.add({"size(B)", "count", "type", "redop", "root", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "algorithm", "protocol",
-             "channels", "limit"});
+  TextTable table(
+      {kRight, kRight, kLeft, kLeft, kRight, kRight, kRight, kRight, kLeft, kLeft, kRight, kLeft});
+  table.add({"size(B)", "count", "type", "redop", "root", "time(us)", "algbw(GB/s)", "busbw(GB/s)",
+             "algorithm", "protocol", "channels", "limit"});
   for (const SweepRow& r : s.rows)
-    table.add({fmt::format("{}", r.size.count()), fmt::format("{}", r.count), std::string(name_of(s.type)), redop(s, r),
-               fmt::format("{}", s.root), fmt::format("{:.2f}", r.time.microseconds()), fmt::format("{:.2f}", r.algbw_Bps / 1e9),
-               fmt::format("{:.2f}", r.busbw_Bps / 1e9), r.algorithm, r.protocol, fmt::format("{}", r.channels),
-               printable(r.limit)});
-  std::string text = fmt::format("# {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name), s.ranks,
-                                 s.hosts, s.hosts == 1 ? "" : "s", table.text(0));
+    table.add({fmt::format("{}", r.size.count()), fmt::format("{}", r.count), std::string(name_of(s.type)),
+               redop(s, r), fmt::format("{}", s.root), fmt::format("{:.2f}", r.time.microseconds()),
+               fmt::format("{:.2f}", r.algbw_Bps / 1e9), fmt::format("{:.2f}", r.busbw_Bps / 1e9),
+               r.algorithm, r.protocol, fmt::format("{}", r.channels), printable(r.limit)});
+  std::string text =
+      fmt::format("# {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name),
+                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", table.text(0));
   if (s.half_bandwidth_size)
     text += fmt::format("# half of the best busbw is reached at {} ({} B)\n", to_text(*s.half_bandwidth_size),
                         s.half_bandwidth_size->count());
@@ -41,11 +43,14 @@ std::string sweep_text(const Sweep& s) {
 }
 
 std::string sweep_csv(const Sweep& s) {
-  std::string text = "operation,size_bytes,count,type,redop,root,ranks,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,channels,limit\n";
+  std::string text =
+      "operation,size_bytes,count,type,redop,root,ranks,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,"
+      "channels,limit\n";
   for (const SweepRow& r : s.rows)
-    text += fmt::format("{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{}\n", name_of(r.operation), r.size.count(), r.count,
-                        name_of(s.type), redop(s, r), s.root, s.ranks, r.time.microseconds(), r.algbw_Bps / 1e9,
-                        r.busbw_Bps / 1e9, csv_cell(r.algorithm), csv_cell(r.protocol), r.channels, csv_cell(r.limit));
+    text += fmt::format("{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{}\n", name_of(r.operation),
+                        r.size.count(), r.count, name_of(s.type), redop(s, r), s.root, s.ranks,
+                        r.time.microseconds(), r.algbw_Bps / 1e9, r.busbw_Bps / 1e9, csv_cell(r.algorithm),
+                        csv_cell(r.protocol), r.channels, csv_cell(r.limit));
   return text;
 }
 
@@ -56,10 +61,13 @@ std::string compare_text(const OldResult& before, const Sweep& after) {
     const auto was = std::find_if(before.sweep_times_s.begin(), before.sweep_times_s.end(),
                                   [&](const auto& p) { return p.first == row.size.count(); });
     if (was == before.sweep_times_s.end()) continue;
-    table.add({fmt::format("{}", row.size.count()), fmt::format("{:.2f}", was->second * 1e6), fmt::format("{:.2f}", row.time.microseconds()),
-               was->second > 0 ? fmt::format("{:+.1f} %", 100 * (row.time.seconds() / was->second - 1)) : ""});
+    table.add(
+        {fmt::format("{}", row.size.count()), fmt::format("{:.2f}", was->second * 1e6),
+         fmt::format("{:.2f}", row.time.microseconds()),
+         was->second > 0 ? fmt::format("{:+.1f} %", 100 * (row.time.seconds() / was->second - 1)) : ""});
   }
-  return fmt::format("# compared with {} ({})\n{}", printable(before.name), printable(before.operation), table.text(0));
+  return fmt::format("# compared with {} ({})\n{}", printable(before.name), printable(before.operation),
+                     table.text(0));
 }
 
 }  // namespace busbar

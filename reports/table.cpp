@@ -10,8 +10,8 @@ namespace busbar {
 namespace {
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ std::string printable(std::string_view text) {
 }
 
 std::string bar(double share, std::size_t width) {
-  const auto cells = static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width)));
+  const auto cells =
+      static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width)));
   std::string out;
   for (std::size_t i = 0; i < cells; ++i) out += "█";
   return out;
@@ -56,7 +57,8 @@ std::string bar(double share, std::size_t width) {
 
 std::string csv_cell(std::string_view text) {
   std::string cell(text);
-  if (!cell.empty() && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@')) cell.insert(0, "'");
+  if (!cell.empty() && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@'))
+    cell.insert(0, "'");
   if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
   std::string quoted = "\"";
   for (const char c : cell) quoted += c == '"' ? "\"\"" : std::string(1, c);

@@ -15,9 +15,8 @@ namespace busbar {
 enum class RouteScope { kHost, kFabric, kAnywhere };
 
 struct Route {
-  std::vector<ResourceUse>
-      usage;                 // resource = link direction; flows in fixed point (a share under multipath)
-  std::vector<LinkId> path;  // one representative path
+  std::vector<ResourceUse> usage;  // resource = link direction; flows: a share under multipath
+  std::vector<LinkId> path;        // one representative path
 };
 
 /// Routes on one topology. Costs prefer NVLink over PCIe over the CPU's links. A GPU or NIC is never passed

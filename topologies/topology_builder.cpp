@@ -9,11 +9,7 @@
 namespace busbar {
 namespace {
 
-[[noreturn]] void fail(std::string message) {
-  ErrorParts parts;
-  parts.message = std::move(message);
-  throw Error(std::move(parts));
-}
+[[noreturn]] void fail(std::string message) { throw Error({.message = std::move(message)}); }
 
 /// The links that touch each device at one end: adjacency in compressed form.
 struct Adjacency {

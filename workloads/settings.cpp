@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/unit_text.h"
+#include "workloads/strategies/ddp.h"
 
 namespace busbar {
 
@@ -28,9 +29,9 @@ std::vector<std::pair<std::string, std::string>> effective_settings(const Worklo
     s.emplace_back("fsdp.prefetch", number(w.fsdp.prefetch));
     s.emplace_back("fsdp.wrap", w.fsdp.wrap == FsdpWrap::kBlock ? "block" : "root");
   } else if (w.sharding == Sharding::kNone) {
-    const Bytes cap = w.ddp.bucket_cap.value_or(25_MiB);
-    s.emplace_back("ddp.bucket_cap", to_exact_text(cap));
-    s.emplace_back("ddp.first_bucket", to_exact_text(w.ddp.first_bucket.value_or(w.ddp.bucket_cap ? cap : 1_MiB)));
+    const BucketCaps caps = bucket_caps(w.ddp);
+    s.emplace_back("ddp.bucket_cap", to_exact_text(caps.others));
+    s.emplace_back("ddp.first_bucket", to_exact_text(caps.first));
   }
   return s;
 }

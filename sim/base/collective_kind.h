@@ -40,9 +40,9 @@ enum class Reduction : std::uint8_t { kSum, kAvg, kMin, kMax, kProd };
 [[nodiscard]] std::optional<Reduction> parse_reduction(std::string_view name);
 [[nodiscard]] std::span<const std::string_view> reduction_names();
 
-/// busbw / algbw as nccl-tests defines it: all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather,
-/// scatter (n-1)/n; the others 1. With n = 1: 0 for the former two classes.
-/// Source: NVIDIA/nccl-tests doc/PERFORMANCE.md.
+/// busbw / algbw as nccl-tests defines it: all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all,
+/// gather, scatter (n-1)/n; the others 1. With n = 1: 0 for the former two classes. Source: NVIDIA/nccl-tests
+/// doc/PERFORMANCE.md.
 [[nodiscard]] double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 /// True where every rank holds n equal parts, so that the full size is a multiple of n elements.
 [[nodiscard]] bool divides_by_ranks(CollectiveKind kind);

@@ -22,11 +22,11 @@ enum class ErrorKind {
 /// `message` replaces "expected ..., got ..." where that form does not fit.
 struct ErrorParts {
   ErrorKind kind = ErrorKind::kInput;
-  std::string where;       // file and JSON pointer or line:column, "--option", or "group 'dp', operation 3"
+  std::string where;  // file and JSON pointer or line:column, "--option", or "group 'dp', operation 3"
   std::string expected;
   std::string given;
-  std::string suggestion;  // "did you mean 'bandwidth'?"
   std::string message;
+  std::string suggestion;  // "did you mean 'bandwidth'?"
 };
 
 class Error : public std::exception {
@@ -42,8 +42,8 @@ class Error : public std::exception {
   std::string line_;  // one line; control bytes of input are escaped
 };
 
-/// "did you mean 'x'?" for the nearest candidate, case-insensitive, else "". Near: a Damerau-Levenshtein distance of at
-/// most 2 or 1/3 of the candidate's length, and of at most half of the longer word.
+/// "did you mean 'x'?" for the nearest candidate, case-insensitive, else "". Near: a Damerau-Levenshtein
+/// distance of at most 2 or 1/3 of the candidate's length, and of at most half of the longer word.
 [[nodiscard]] std::string did_you_mean(std::string_view given, std::span<const std::string_view> candidates);
 
 /// `text` in single quotes, cut to 60 characters, control bytes escaped as \xNN: safe for a terminal.

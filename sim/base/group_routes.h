@@ -1,4 +1,5 @@
-// What a collective algorithm may know of the machine: for each channel, the hops and the resources they cross.
+// What a collective algorithm may know of the machine: for each channel, the hops and the resources they
+// cross.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +26,16 @@ struct Hop {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   LinkType link = LinkType::kNvlink;  // the slowest class that it crosses: decides the latency constants
-  std::optional<Time> latency;        // sum of the latencies that its links state; none: the profile's for `link`
+  std::optional<Time> latency;  // sum of the latencies that its links state; none: the profile's for `link`
 };
 
-/// One channel's ring through all members in order, with what it crosses: hops[i] goes from order[i] to order[i+1].
-/// A group of one has no hop.
+/// One channel's ring through all members in order, with what it crosses: hops[i] goes from order[i] to
+/// order[i+1]. A group of one has no hop.
 struct RingChannel {
-  std::string name;                   // "rail 3"; "" inside a host
+  std::string name;  // "rail 3"; "" inside a host
   std::vector<std::uint32_t> order;
   std::vector<Hop> hops;
-  std::vector<ResourceUse> usage;     // all hops together, by resource
+  std::vector<ResourceUse> usage;  // all hops together, by resource
 };
 
 /// A transfer between two members, alone.
@@ -49,9 +50,9 @@ struct GroupRoutes {
   std::uint32_t hosts = 0;
   std::vector<RingChannel> rings;     // distinct channels: one per rail between hosts, one inside a host
   std::vector<PairRoute> neighbours;  // member i to i + 1, the last to 0: filled for send_recv only
-  Bandwidth intra;                    // what a GPU's in-host links carry together, nominal; 0 for one rank per host
-  Bandwidth inter;                    // what the NICs that the group uses on one host carry, nominal; 0 on one host
-  Bandwidth inter_nic;                // one of those NICs
+  Bandwidth intra;      // what a GPU's in-host links carry together, nominal; 0 for one rank per host
+  Bandwidth inter;      // what the NICs that the group uses on one host carry, nominal; 0 on one host
+  Bandwidth inter_nic;  // one of those NICs
   LinkType intra_link = LinkType::kNvlink;
   LinkType inter_link = LinkType::kRdma;
 };

@@ -150,7 +150,7 @@ class Builder {
     const std::size_t start = token_start(text_, std::min(position, text_.size() + 1) - 1);
     if (error.id == 406) fail(start, {.expected = "a number within +-1.8e308", .given = quoted(token)});
     fail(start,
-         {.suggestion = syntax_hint(text_, start), .message = "not JSON: " + syntax_problem(error.what())});
+         {.message = "not JSON: " + syntax_problem(error.what()), .suggestion = syntax_hint(text_, start)});
   }
 
  private:

@@ -77,7 +77,7 @@ void JsonValue::only_keys(std::span<const std::string_view> allowed) const {
     std::string suggestion = did_you_mean(key, allowed);
     if (suggestion.empty()) suggestion = fmt::format("allowed: {}", fmt::join(allowed, ", "));
     throw Error(
-        {.where = where(), .suggestion = std::move(suggestion), .message = "unknown key " + quoted(key)});
+        {.where = where(), .message = "unknown key " + quoted(key), .suggestion = std::move(suggestion)});
   }
 }
 

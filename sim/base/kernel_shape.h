@@ -14,16 +14,16 @@ struct MatmulShape {
   std::int64_t m = 0, n = 0, k = 0;
 };
 
-/// Scaled dot-product attention. FLOPs forward: 4 b s^2 heads head_dim, halved when causal; backward 2.5 x forward
-/// (five matmuls for two, FlashAttention-2).
+/// Scaled dot-product attention. FLOPs forward: 4 b s^2 heads head_dim, halved when causal; backward 2.5 x
+/// forward (five matmuls for two, FlashAttention-2).
 struct AttentionShape {
   std::int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
   bool causal = true;
   bool backward = false;
 };
 
-/// One kernel, or a run of kernels with one launch. `duration` wins; else the roofline of `flops` and `bytes`,
-/// which come from a shape where one is given.
+/// One kernel, or a run of kernels with one launch. `duration` wins; else the roofline of `flops` and
+/// `bytes`, which come from a shape where one is given.
 struct KernelWork {
   std::optional<Time> duration;
   double flops = 0;

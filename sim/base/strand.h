@@ -22,7 +22,8 @@ struct ResourceUse {
 ///   volume        bytes that each of its flows still has to carry
 ///   cap           its own ceiling in bytes/s per flow (protocol, channel, window)
 ///   multiplicity  how many identical strands it stands for (each with `usage` of its own)
-///   usage         how many of its flows cross each resource; no resource twice; borrowed (a group's routes own it)
+///   usage         how many of its flows cross each resource; no resource twice; borrowed (a group's routes
+///   own it)
 struct Strand {
   double volume = 0;
   Bandwidth cap = Bandwidth::unlimited();

@@ -24,8 +24,14 @@ class Time {
   [[nodiscard]] constexpr double microseconds() const { return static_cast<double>(ps_) * 1e-6; }
 
   constexpr auto operator<=>(const Time&) const = default;
-  constexpr Time& operator+=(Time other) { ps_ += other.ps_; return *this; }
-  constexpr Time& operator-=(Time other) { ps_ -= other.ps_; return *this; }
+  constexpr Time& operator+=(Time other) {
+    ps_ += other.ps_;
+    return *this;
+  }
+  constexpr Time& operator-=(Time other) {
+    ps_ -= other.ps_;
+    return *this;
+  }
   friend constexpr Time operator+(Time a, Time b) { return Time(a.ps_ + b.ps_); }
   friend constexpr Time operator-(Time a, Time b) { return Time(a.ps_ - b.ps_); }
   friend constexpr Time operator*(Time a, std::int64_t k) { return Time(a.ps_ * k); }
@@ -46,7 +52,10 @@ class Bytes {
   [[nodiscard]] constexpr double as_double() const { return static_cast<double>(n_); }
 
   constexpr auto operator<=>(const Bytes&) const = default;
-  constexpr Bytes& operator+=(Bytes other) { n_ += other.n_; return *this; }
+  constexpr Bytes& operator+=(Bytes other) {
+    n_ += other.n_;
+    return *this;
+  }
   friend constexpr Bytes operator+(Bytes a, Bytes b) { return Bytes(a.n_ + b.n_); }
   friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes(a.n_ - b.n_); }
 
@@ -96,7 +105,9 @@ inline namespace literals {
 constexpr Bytes operator""_B(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n)); }
 constexpr Bytes operator""_kB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1000); }
 constexpr Bytes operator""_MB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1000000); }
-constexpr Bytes operator""_GB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1000000000); }
+constexpr Bytes operator""_GB(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n) * 1000000000);
+}
 constexpr Bytes operator""_KiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 10); }
 constexpr Bytes operator""_MiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 20); }
 constexpr Bytes operator""_GiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 30); }

@@ -19,19 +19,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<fs::path> catalogue_folders(std::string_view kind) {
+// bin/ and share/ lie side by side in an installation and in a build folder.
+fs::path catalogue_folder(std::string_view kind) {
   std::error_code ignored;
-  const fs::path bin = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  return {bin / ".." / "share" / "busbar" / kind, bin / ".." / ".." / kind / "catalogue"};
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / ".." / "share" / "busbar" / kind;
 }
 
 std::vector<std::string> catalogue_names(std::string_view kind) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const fs::path& folder : catalogue_folders(kind))
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(catalogue_folder(kind), ignored))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -43,7 +42,10 @@ void write_to(const std::string& path, std::string_view content) {
   std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "wb"));
   const bool ok = file && std::fwrite(content.data(), 1, content.size(), file.get()) == content.size() &&
                   std::fflush(file.get()) == 0;
-  if (!ok) throw Error({.kind = ErrorKind::kSystem, .where = path, .message = fmt::format("cannot write: {}", std::strerror(errno))});
+  if (!ok)
+    throw Error({.kind = ErrorKind::kSystem,
+                 .where = path,
+                 .message = fmt::format("cannot write: {}", std::strerror(errno))});
 }
 
 void replace_file(const std::string& path, std::string_view content) {
@@ -65,20 +67,26 @@ void replace_file(const std::string& path, std::string_view content) {
 std::string find_input(const std::string& name, std::string_view kind) {
   std::error_code ignored;
   if (fs::exists(name, ignored)) return name;
-  if (name.find('/') == std::string::npos)
-    for (const fs::path& folder : catalogue_folders(kind))
-      if (fs::exists(folder / name, ignored)) return fs::weakly_canonical(folder / name, ignored).string();
+  if (name.find('/') == std::string::npos) {
+    const fs::path entry = catalogue_folder(kind) / name;
+    if (fs::exists(entry, ignored)) return fs::weakly_canonical(entry, ignored).string();
+  }
   const std::vector<std::string> names = catalogue_names(kind);
   const std::vector<std::string_view> views(names.begin(), names.end());
   std::string suggestion = did_you_mean(name, views);
-  if (suggestion.empty() && !names.empty()) suggestion = fmt::format("the catalogue has {}", fmt::join(names, ", "));
-  throw Error({.where = name, .message = fmt::format("no such file here or in the {} catalogue", kind), .suggestion = suggestion});
+  if (suggestion.empty() && !names.empty())
+    suggestion = fmt::format("the catalogue has {}", fmt::join(names, ", "));
+  throw Error({.where = name,
+               .message = fmt::format("no such file here or in the {} catalogue", kind),
+               .suggestion = suggestion});
 }
 
 void write_output(const std::string& path, std::string_view content) {
   if (path == "-") {
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0)
-      throw Error({.kind = ErrorKind::kSystem, .where = "standard output", .message = fmt::format("cannot write: {}", std::strerror(errno))});
+      throw Error({.kind = ErrorKind::kSystem,
+                   .where = "standard output",
+                   .message = fmt::format("cannot write: {}", std::strerror(errno))});
     return;
   }
   std::error_code ignored;

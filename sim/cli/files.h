@@ -6,14 +6,14 @@
 
 namespace busbar {
 
-/// `name` as it is when it exists; a bare file name also in the catalogue of `kind` ("topologies", "workloads"), found
-/// beside the executable (build tree or installation).
-/// Errors (Error, kInput): found in neither; the message names both and the nearest catalogue entry.
+/// `name` as it is when it exists; a bare file name also in the catalogue of `kind` ("topologies",
+/// "workloads"), found beside the executable (build tree or installation). Errors (Error, kInput): found in
+/// neither; the message names both and the nearest catalogue entry.
 [[nodiscard]] std::string find_input(const std::string& name, std::string_view kind);
 
-/// Replaces a regular file only by a complete one (temporary file and rename); links, pipes and devices are written
-/// through; "-" is standard output.
-/// Errors (Error, kSystem): the system refused; the old file is untouched.
+/// Replaces a regular file only by a complete one (temporary file and rename); links, pipes and devices are
+/// written through; "-" is standard output. Errors (Error, kSystem): the system refused; the old file is
+/// untouched.
 void write_output(const std::string& path, std::string_view content);
 
 }  // namespace busbar

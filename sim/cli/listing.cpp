@@ -16,7 +16,8 @@ namespace busbar {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kTables = {"hosts", "fabrics", "models", "strategies", "algorithms", "gpus", "presets"};
+constexpr std::array<std::string_view, 7> kTables = {"hosts",      "fabrics", "models", "strategies",
+                                                     "algorithms", "gpus",    "presets"};
 
 TextTable two_columns() { return TextTable({Align::kLeft, Align::kLeft, Align::kLeft}); }
 
@@ -29,20 +30,23 @@ std::string named(std::span<const Row> rows) {
 
 std::string hosts() {
   TextTable table = two_columns();
-  for (const HostType& row : host_types()) table.add({std::string(row.name), std::string(row.help), fmt::format("[{}]", row.source)});
+  for (const HostType& row : host_types())
+    table.add({std::string(row.name), std::string(row.help), fmt::format("[{}]", row.source)});
   return table.text(0);
 }
 
 std::string algorithm_rows() {
   TextTable table = two_columns();
-  for (const Algorithm& row : algorithms()) table.add({std::string(name_of(row.kind)), std::string(row.name), std::string(row.help)});
+  for (const Algorithm& row : algorithms())
+    table.add({std::string(name_of(row.kind)), std::string(row.name), std::string(row.help)});
   return table.text(0);
 }
 
 std::string gpus() {
   TextTable table = two_columns();
   for (const GpuModel& m : gpu_models())
-    table.add({m.name, fmt::format("{}, {}", to_text(m.memory), to_text(m.memory_bandwidth)), fmt::format("[{}]", m.source)});
+    table.add({m.name, fmt::format("{}, {}", to_text(m.memory), to_text(m.memory_bandwidth)),
+               fmt::format("[{}]", m.source)});
   return table.text(0);
 }
 
@@ -55,7 +59,10 @@ std::string listing(std::string_view table) {
   if (table == "strategies") return named(strategies());
   if (table == "algorithms") return algorithm_rows();
   if (table == "gpus") return gpus();
-  throw Error({.where = "--list", .expected = one_of(kTables), .given = quoted(table), .suggestion = did_you_mean(table, kTables)});
+  throw Error({.where = "--list",
+               .expected = one_of(kTables),
+               .given = quoted(table),
+               .suggestion = did_you_mean(table, kTables)});
 }
 
 }  // namespace busbar

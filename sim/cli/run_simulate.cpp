@@ -56,11 +56,15 @@ void apply_set(Inputs& inputs, const std::string& set) {
   const bool forced_topology = take("topology.");
   const bool forced_workload = !forced_topology && take("workload.");
   const std::string first = path.substr(0, path.find('.'));
-  const auto workload = !inputs.workload ? std::span<const std::string_view>{} : is_trace(*inputs.workload) ? trace_keys() : workload_keys();
+  const auto workload = !inputs.workload             ? std::span<const std::string_view>{}
+                        : is_trace(*inputs.workload) ? trace_keys()
+                                                     : workload_keys();
   const bool in_topology = forced_topology || (!forced_workload && has(topology_keys(), first));
   const bool in_workload = forced_workload || (!forced_topology && has(workload, first));
   if (in_topology && in_workload)
-    throw Error({.where = "--set", .message = fmt::format("both files have {}; write topology.{} or workload.{}", quoted(first), path, path)});
+    throw Error({.where = "--set",
+                 .message = fmt::format("both files have {}; write topology.{} or workload.{}", quoted(first),
+                                        path, path)});
   if (in_topology) {
     inputs.topology = inputs.topology.with(path, value);
   } else if (in_workload && inputs.workload) {
@@ -68,7 +72,9 @@ void apply_set(Inputs& inputs, const std::string& set) {
   } else {
     std::vector<std::string_view> known(topology_keys().begin(), topology_keys().end());
     known.insert(known.end(), workload.begin(), workload.end());
-    throw Error({.where = "--set", .message = fmt::format("no input has a key {}", quoted(first)), .suggestion = did_you_mean(first, known)});
+    throw Error({.where = "--set",
+                 .message = fmt::format("no input has a key {}", quoted(first)),
+                 .suggestion = did_you_mean(first, known)});
   }
 }
 
@@ -98,10 +104,13 @@ InputRecord record_of(const SimulateOptions& o, const Inputs& inputs) {
                      .profile = o.calibration,
                      .settings = {},
                      .seed = o.seed};
-  for (const std::string& set : o.sets) record.settings.emplace_back(set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
+  for (const std::string& set : o.sets)
+    record.settings.emplace_back(set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
   if (o.overrides.algorithm) record.settings.emplace_back("algorithm", *o.overrides.algorithm);
-  if (o.overrides.protocol) record.settings.emplace_back("protocol", std::string(name_of(*o.overrides.protocol)));
-  if (o.overrides.channels) record.settings.emplace_back("channels", fmt::format("{}", *o.overrides.channels));
+  if (o.overrides.protocol)
+    record.settings.emplace_back("protocol", std::string(name_of(*o.overrides.protocol)));
+  if (o.overrides.channels)
+    record.settings.emplace_back("channels", fmt::format("{}", *o.overrides.channels));
   return record;
 }
 
@@ -126,9 +135,12 @@ std::vector<std::uint32_t> ranks_of(std::string_view text, std::uint32_t availab
     const std::string part(text.substr(begin, end - begin));
     // A single rank is the range from itself to itself.
     const auto range = parse_rank_range(part.find('-') == std::string::npos ? part + "-" + part : part);
-    if (!range) throw Error({.where = "--ranks", .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});
+    if (!range)
+      throw Error(
+          {.where = "--ranks", .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});
     if (last_rank(*range) >= available)
-      throw Error({.where = "--ranks", .expected = fmt::format("ranks below {}", available), .given = quoted(part)});
+      throw Error(
+          {.where = "--ranks", .expected = fmt::format("ranks below {}", available), .given = quoted(part)});
     ranges.push_back(*range);
     begin = end + 1;
   }
@@ -139,12 +151,15 @@ std::vector<std::uint32_t> ranks_of(std::string_view text, std::uint32_t availab
 }
 
 int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
-  SweepRequest request{.operation = *o.collective, .ranks = {}, .sizes = o.sizes, .type = o.type, .reduction = o.reduction};
+  SweepRequest request{
+      .operation = *o.collective, .ranks = {}, .sizes = o.sizes, .type = o.type, .reduction = o.reduction};
   if (o.ranks) request.ranks = ranks_of(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
   Sweep result = sweep(topology, request, profile_of(o), {.overrides = o.overrides});
   result.inputs = record_of(o, inputs);
-  const std::string compared = o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
+  const std::string compared =
+      o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
   if (!o.json.empty()) write_output(o.json, write_sweep(result));
+  if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.csv.empty()) write_output(o.csv, sweep_csv(result));
   print(o, sweep_text(result) + compared);
   return 0;
@@ -165,7 +180,9 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   RunResult result = simulate(topology, trace, profile_of(o), {.overrides = o.overrides});
   result.inputs = std::move(record);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const std::string compared = o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
+  const std::string compared =
+      o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
+  if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
   print(o, inputs_line(inputs) + summary_text(result) + compared);
@@ -181,7 +198,6 @@ int run_simulate(const SimulateOptions& o) {
   }
   const Inputs inputs = load(o);
   const Topology topology = read_topology(inputs.topology, o.seed);
-  if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   return o.collective ? run_sweep(o, inputs, topology) : run_step(o, inputs, topology);
 }
 

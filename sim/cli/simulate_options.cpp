@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
@@ -15,12 +16,13 @@ namespace busbar {
 
 namespace {
 
-constexpr std::size_t kMostRows = 1000000;
+constexpr int kMostRows = 1000000;
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json\n"
-    "  simulate --topology dgx2x8.json --workload fsdp7b.json --set fabric.nic=\"200 Gb/s\" --json half.json\n"
+    "  simulate --topology dgx2x8.json --workload fsdp7b.json --set fabric.nic=\"200 Gb/s\" --json "
+    "half.json\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --compare half.json\n"
     "  simulate --topology dgx1x8.json --collective all_reduce --sizes 8:8G:2 --ranks 0-3\n"
     "  simulate --list hosts";
@@ -39,7 +41,8 @@ T one_of_names(const std::string& option, std::string_view given, std::optional<
 
 Bytes size_of_text(std::string_view text) {
   const Parsed<Bytes> parsed = parse_nccl_size(text);
-  if (const auto* error = std::get_if<UnitError>(&parsed)) bad_option("--sizes", error->expected, text, error->suggestion);
+  if (const auto* error = std::get_if<UnitError>(&parsed))
+    bad_option("--sizes", error->expected, text, error->suggestion);
   return std::get<Bytes>(parsed);
 }
 
@@ -59,13 +62,16 @@ void add_range(std::vector<Bytes>& sizes, std::string_view text) {
   const Bytes from = size_of_text(text.substr(0, first));
   const Bytes to = size_of_text(text.substr(first + 1, second - first - 1));
   const double factor = factor_of_text(text.substr(second + 1));
-  if (from.count() == 0 || from > to) bad_option("--sizes", "a first size above zero and not above the last", text);
+  if (from.count() == 0 || from > to)
+    bad_option("--sizes", "a first size above zero and not above the last", text);
+  // The number of sizes is known before any is made.
+  if (std::log(to.as_double() / from.as_double()) / std::log(factor) > kMostRows)
+    bad_option("--sizes", fmt::format("at most {} sizes", kMostRows), text);
   std::int64_t last = 0;
   for (double size = from.as_double(); size <= to.as_double() && size < 9e18; size *= factor) {
     const auto whole = static_cast<std::int64_t>(size);
     if (whole != last) sizes.emplace_back(whole);
     last = whole;
-    if (sizes.size() > kMostRows) bad_option("--sizes", fmt::format("at most {} sizes", kMostRows), text);
   }
 }
 
@@ -77,8 +83,10 @@ struct RawOptions {
 void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.footer(kExamples);
   app.set_version_flag("--version", std::string(kVersion));
-  app.add_option("--topology", o.topology, "cluster: busbar.topology/1 file (also looked up in the catalogue)");
-  app.add_option("--workload", o.workload, "step: busbar.workload/1 or busbar.trace/1 file (also in the catalogue)");
+  app.add_option("--topology", o.topology,
+                 "cluster: busbar.topology/1 file (also looked up in the catalogue)");
+  app.add_option("--workload", o.workload,
+                 "step: busbar.workload/1 or busbar.trace/1 file (also in the catalogue)");
   app.add_option("--calibration", o.calibration, "default or ideal")->capture_default_str();
   app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")->expected(1);
   app.add_option("--collective", raw.collective, "predict one collective over --sizes instead of a step");
@@ -95,13 +103,15 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--dump-trace", o.dump_trace, "write the step as busbar.trace/1");
   app.add_option("--dump-topology", o.dump_topology, "write the cluster in the long form");
   app.add_option("--seed", o.seed, "seed of everything random in the input")->capture_default_str();
-  app.add_option("--list", o.list, "print a table: hosts, fabrics, models, strategies, algorithms, gpus, presets");
+  app.add_option("--list", o.list,
+                 "print a table: hosts, fabrics, models, strategies, algorithms, gpus, presets");
   app.add_flag("--quiet", o.quiet, "no text on standard output");
 }
 
 void read_raw(SimulateOptions& o, const RawOptions& raw) {
   if (!raw.collective.empty())
-    o.collective = one_of_names("--collective", raw.collective, parse_collective(raw.collective), collective_names());
+    o.collective =
+        one_of_names("--collective", raw.collective, parse_collective(raw.collective), collective_names());
   o.sizes = parse_sizes(raw.sizes.empty() ? "8:8G:2" : raw.sizes);
   if (!raw.ranks.empty()) o.ranks = raw.ranks;
   o.type = one_of_names("--type", raw.type, parse_data_type(raw.type), data_type_names());
@@ -109,7 +119,8 @@ void read_raw(SimulateOptions& o, const RawOptions& raw) {
   if (!raw.algorithm.empty()) o.overrides.algorithm = raw.algorithm;
   if (!raw.protocol.empty()) {
     Protocol protocol{};
-    if (!parse_protocol(raw.protocol, protocol)) bad_option("--protocol", "LL, LL128 or Simple", raw.protocol);
+    if (!parse_protocol(raw.protocol, protocol))
+      bad_option("--protocol", "LL, LL128 or Simple", raw.protocol);
     o.overrides.protocol = protocol;
   }
   if (raw.channels > 0) o.overrides.channels = raw.channels;
@@ -117,7 +128,8 @@ void read_raw(SimulateOptions& o, const RawOptions& raw) {
 
 void check_combination(const SimulateOptions& o, const RawOptions& raw) {
   if (!o.list.empty()) return;
-  if (o.topology.empty()) throw Error({.where = "simulate", .message = "--topology FILE is missing; see --help for examples"});
+  if (o.topology.empty())
+    throw Error({.where = "simulate", .message = "--topology FILE is missing; see --help for examples"});
   if (o.workload.empty() == !o.collective)
     throw Error({.where = "simulate", .message = "give either --workload FILE or --collective NAME"});
   if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty() || !o.csv.empty()))
@@ -144,7 +156,8 @@ std::vector<Bytes> parse_sizes(std::string_view text) {
 std::optional<SimulateOptions> parse_simulate(int argc, const char* const* argv, int& exit_code) {
   SimulateOptions options;
   RawOptions raw;
-  CLI::App app("Predicts how long a training step, or a collective, takes on a GPU cluster, and why.", "simulate");
+  CLI::App app("Predicts how long a training step, or a collective, takes on a GPU cluster, and why.",
+               "simulate");
   declare(app, options, raw);
   try {
     app.parse(argc, argv);

@@ -16,10 +16,10 @@ namespace busbar {
 struct SimulateOptions {
   std::string topology, workload;
   std::string calibration = "default";
-  std::vector<std::string> sets;                 // "key.path=value"
+  std::vector<std::string> sets;  // "key.path=value"
   std::optional<CollectiveKind> collective;
   std::vector<Bytes> sizes;
-  std::optional<std::string> ranks;              // as given; read against the topology
+  std::optional<std::string> ranks;  // as given; read against the topology
   DataType type = DataType::kFp32;
   Reduction reduction = Reduction::kSum;
   Overrides overrides;
@@ -31,10 +31,11 @@ struct SimulateOptions {
 
 /// nullopt when the line was answered (--help, --version); exit code in `exit_code`.
 /// Errors (Error, kInput): unknown options, bad values, combinations that make no sense.
-[[nodiscard]] std::optional<SimulateOptions> parse_simulate(int argc, const char* const* argv, int& exit_code);
+[[nodiscard]] std::optional<SimulateOptions> parse_simulate(int argc, const char* const* argv,
+                                                            int& exit_code);
 
-/// "8:8G:2" (from, to, factor above 1), "1G", or a comma list of these. K, M, G are powers of 1024, as in nccl-tests.
-/// Errors (Error, kInput): factor not above 1, from above to, over 10^6 sizes.
+/// "8:8G:2" (from, to, factor above 1), "1G", or a comma list of these. K, M, G are powers of 1024, as in
+/// nccl-tests. Errors (Error, kInput): factor not above 1, from above to, over 10^6 sizes.
 [[nodiscard]] std::vector<Bytes> parse_sizes(std::string_view text);
 
 }  // namespace busbar

@@ -12,11 +12,11 @@ namespace busbar {
 
 /// One algorithm for one operation, in one file.
 struct Algorithm {
-  std::string_view name;                       // "ring"
+  std::string_view name;  // "ring"
   CollectiveKind kind;
   std::string_view help;
-  Schedule (*schedule)(std::uint32_t ranks);   // the steps, for small groups
-  Plan (*plan)(const PlanRequest&);            // the time, linear in ranks
+  Schedule (*schedule)(std::uint32_t ranks);  // the steps, for small groups
+  Plan (*plan)(const PlanRequest&);           // the time, linear in ranks
 };
 
 [[nodiscard]] std::span<const Algorithm> algorithms();
@@ -35,7 +35,8 @@ struct Algorithm {
 [[nodiscard]] Schedule barrier_ring_schedule(std::uint32_t ranks);
 [[nodiscard]] Plan barrier_ring_plan(const PlanRequest& request);
 
-/// Building block: appends `steps` rounds in which rank i sends chunk (first + i - round) mod n to rank i + 1.
+/// Building block: appends `steps` rounds in which rank i sends chunk (first + i - round) mod n to rank i
+/// + 1.
 void append_ring_rounds(Schedule& schedule, std::uint32_t first_chunk, std::uint32_t steps, bool reduce);
 
 }  // namespace busbar

@@ -33,7 +33,11 @@ void append_ring_rounds(Schedule& s, std::uint32_t first_chunk, std::uint32_t st
   for (std::uint32_t k = 0; k < steps; ++k) {
     const auto previous_round = static_cast<std::uint32_t>(s.sends.size()) - n;
     for (std::uint32_t i = 0; i < n; ++i) {
-      Send send{.from = i, .to = (i + 1) % n, .chunk = (first_chunk + i + n - k % n) % n, .reduce = reduce, .round = s.rounds};
+      Send send{.from = i,
+                .to = (i + 1) % n,
+                .chunk = (first_chunk + i + n - k % n) % n,
+                .reduce = reduce,
+                .round = s.rounds};
       if (s.rounds > 0) send.after.push_back(previous_round + (i + n - 1) % n);
       s.sends.push_back(send);
     }

@@ -1,5 +1,5 @@
-// Ring all-reduce. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-// JPDC 2009. Each rank sends 2(n-1)/n S.
+// Ring all-reduce. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+// workstations", JPDC 2009. Each rank sends 2(n-1)/n S.
 #include "sim/collectives/algorithm.h"
 
 namespace busbar {

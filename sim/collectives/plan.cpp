@@ -44,11 +44,14 @@ Plan ring_plan(const PlanRequest& request, std::int64_t steps) {
   if (request.bytes.count() == 0) return plan;
 
   // q = S / (n c): what one channel moves per step.
-  const double q = request.bytes.as_double() / (static_cast<double>(routes.ranks) * static_cast<double>(channels));
+  const double q =
+      request.bytes.as_double() / (static_cast<double>(routes.ranks) * static_cast<double>(channels));
   const Bandwidth cap = costs.rate / (static_cast<double>(channels) * fill_factor(costs, q));
   for (const RingChannel& ring : routes.rings)
-    plan.strands.push_back(
-        {.volume = static_cast<double>(steps) * q, .cap = cap, .multiplicity = per_ring, .usage = ring.usage});
+    plan.strands.push_back({.volume = static_cast<double>(steps) * q,
+                            .cap = cap,
+                            .multiplicity = per_ring,
+                            .usage = ring.usage});
   if (costs.tail_steps > 0) plan.tail = Time::from_seconds(costs.tail_steps * q / cap.Bps());
   return plan;
 }

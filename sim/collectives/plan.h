@@ -18,15 +18,15 @@ namespace busbar {
 /// What the profile says about one way (algorithm, protocol, channels) of running one operation on one group.
 /// The ideal profile: no base, no hop latency of its own, no cap, one channel per distinct ring.
 struct PlanCosts {
-  std::int64_t channels = 1;                  // in all; spread evenly over the distinct rings
-  Time base;                                  // once per operation
-  std::array<Time, kLinkTypes> hop{};         // per hop that no slice hides, unless the links state their own
-  Bandwidth rate = Bandwidth::unlimited();    // all channels together, what the protocol reaches at large sizes
-  double half_bytes = 0;                      // q_half: chunk per channel and step at which half of it is reached
+  std::int64_t channels = 1;                // in all; spread evenly over the distinct rings
+  Time base;                                // once per operation
+  std::array<Time, kLinkTypes> hop{};       // per hop that no slice hides, unless the links state their own
+  Bandwidth rate = Bandwidth::unlimited();  // all channels together, what the protocol reaches at large sizes
+  double half_bytes = 0;  // q_half: chunk per channel and step at which half of it is reached
   double half_exponent = 1;
-  double tail_steps = 0;                      // the closing local copy, in steps' worth of time
-  std::int64_t sms_per_channel = 0;           // on every member GPU, from launch to end
-  double memory_bytes_per_byte = 0;           // HBM traffic on a member per byte that one of its flows carries
+  double tail_steps = 0;             // the closing local copy, in steps' worth of time
+  std::int64_t sms_per_channel = 0;  // on every member GPU, from launch to end
+  double memory_bytes_per_byte = 0;  // HBM traffic on a member per byte that one of its flows carries
 };
 
 /// How a rate falls with the chunk q that a channel moves per step: 1 + (q_half / q)^g. 1 for q_half = 0.
@@ -41,7 +41,7 @@ struct Plan {
   Time latency;
   std::vector<Strand> strands;
   Time tail;
-  std::int64_t sms = 0;                   // reserved on every member from launch to end
+  std::int64_t sms = 0;  // reserved on every member from launch to end
   double memory_bytes_per_byte = 0;
   std::int64_t channels = 0;
 };
@@ -49,7 +49,7 @@ struct Plan {
 /// Requires: bytes a multiple of what the kind needs (checked by the readers); `routes.ranks` >= 1.
 struct PlanRequest {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  Bytes bytes;                             // nccl-tests' size
+  Bytes bytes;  // nccl-tests' size
   const GroupRoutes* routes = nullptr;
   PlanCosts costs;
 };
@@ -63,8 +63,8 @@ struct PlanRequest {
 /// Cost: O(hops). Example: 2(n-1) steps on a uniform ring: 2(n-1) alpha.
 [[nodiscard]] Time longest_path(std::span<const Hop> ring, std::int64_t steps, const PlanCosts& costs);
 
-/// Ring algorithms differ in how many steps a chunk makes: latency of the longest path; one strand per distinct ring
-/// with volume steps x S/(n c) and every hop's usage; the tail. Shared by all ring_*.cpp.
+/// Ring algorithms differ in how many steps a chunk makes: latency of the longest path; one strand per
+/// distinct ring with volume steps x S/(n c) and every hop's usage; the tail. Shared by all ring_*.cpp.
 [[nodiscard]] Plan ring_plan(const PlanRequest& request, std::int64_t steps);
 
 }  // namespace busbar

@@ -62,10 +62,12 @@ std::string order_breach(const Schedule& s) {
     const Send& send = s.sends[i];
     if (send.from >= s.ranks || send.to >= s.ranks || send.chunk >= s.chunks || send.round >= s.rounds)
       return fmt::format("send {} is out of range", i);
-    if (i > 0 && send.round < s.sends[i - 1].round) return fmt::format("send {} falls back to round {}", i, send.round);
+    if (i > 0 && send.round < s.sends[i - 1].round)
+      return fmt::format("send {} falls back to round {}", i, send.round);
     for (const std::uint32_t a : send.after)
       if (a >= i || s.sends[a].round >= send.round || s.sends[a].to != send.from)
-        return fmt::format("send {} waits for send {}, which does not reach rank {} before it", i, a, send.from);
+        return fmt::format("send {} waits for send {}, which does not reach rank {} before it", i, a,
+                           send.from);
   }
   return "";
 }

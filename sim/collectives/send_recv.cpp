@@ -1,5 +1,5 @@
-// Point to point: every route of the request carries S, each at its own rate (a group of neighbours is nccl-tests'
-// sendrecv, one route is a send of a step).
+// Point to point: every route of the request carries S, each at its own rate (a group of neighbours is
+// nccl-tests' sendrecv, one route is a send of a step).
 #include <algorithm>
 
 #include "sim/collectives/algorithm.h"
@@ -20,7 +20,8 @@ Plan send_recv_plan(const PlanRequest& request) {
             .memory_bytes_per_byte = costs.memory_bytes_per_byte,
             .channels = costs.channels};
   Time hop;
-  for (const PairRoute& route : request.routes->neighbours) hop = std::max(hop, hop_latency(route.hop, costs));
+  for (const PairRoute& route : request.routes->neighbours)
+    hop = std::max(hop, hop_latency(route.hop, costs));
   plan.latency += hop;
   if (request.bytes.count() == 0) return plan;
   const double q = request.bytes.as_double() / static_cast<double>(costs.channels);

@@ -29,12 +29,13 @@ struct Choice {
 
 /// Algorithm, protocol and channels of one operation on one group.
 /// Errors (Error, kInput): an algorithm that the table does not have for this operation.
-[[nodiscard]] Choice choose(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes, const Profile& profile,
-                            const Generation& generation, const Overrides& overrides);
+[[nodiscard]] Choice choose(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
+                            const Profile& profile, const Generation& generation, const Overrides& overrides);
 
 /// The constants of that choice for `ring_plan` and its like.
-[[nodiscard]] PlanCosts costs_of(const Choice& choice, CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
-                                 const Profile& profile, const Generation& generation);
+[[nodiscard]] PlanCosts costs_of(const Choice& choice, CollectiveKind kind, Bytes bytes,
+                                 const GroupRoutes& routes, const Profile& profile,
+                                 const Generation& generation);
 
 /// The share of a link's nominal bandwidth that communication sustains.
 [[nodiscard]] double link_efficiency(LinkType type, const Profile& profile, const Generation& generation);
@@ -47,6 +48,7 @@ struct GpuSpeed {
 
 /// The roofline's two sides for one kernel. A given duration is all SM time.
 /// Errors (Error, kInput): the GPU has no peak for the kernel's type (the message names both).
-[[nodiscard]] KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu, const Generation& generation);
+[[nodiscard]] KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu,
+                                         const Generation& generation);
 
 }  // namespace busbar

@@ -22,14 +22,19 @@ constexpr double kNetworkOverhead = 1.0;  // per hop, Intel hosts; three times t
 constexpr double kPlateau = 1.4;          // Ring, Simple, all_reduce between hosts
 constexpr std::int64_t kMaxRingChannels = 32;
 
-std::span<const double> intra_speeds(int cc) { return cc < 90 ? std::span<const double>(kIntraAmpere) : kIntraHopper; }
-std::span<const double> inter_speeds(int cc) { return cc < 90 ? std::span<const double>(kInterAmpere) : kInterHopper; }
+std::span<const double> intra_speeds(int cc) {
+  return cc < 90 ? std::span<const double>(kIntraAmpere) : kIntraHopper;
+}
+std::span<const double> inter_speeds(int cc) {
+  return cc < 90 ? std::span<const double>(kInterAmpere) : kInterHopper;
+}
 
 // Channels x speed at its largest; the faster speed wins a tie.
 RingGraph search_one_host(double link_GBps, int cc) {
   RingGraph best;
   for (const double speed : intra_speeds(cc)) {
-    const auto channels = std::min<std::int64_t>(kMaxRingChannels, static_cast<std::int64_t>(link_GBps / speed));
+    const auto channels =
+        std::min<std::int64_t>(kMaxRingChannels, static_cast<std::int64_t>(link_GBps / speed));
     if (static_cast<double>(channels) * speed > static_cast<double>(best.channels) * best.speed_GBps)
       best = {.channels = channels, .speed_GBps = speed};
   }
@@ -56,9 +61,12 @@ RingSteps ring_steps(CollectiveKind kind, const GroupRoutes& routes) {
   return {laps * (routes.ranks - 1.0) - inter, inter};
 }
 
-std::array<double, kNcclProtocols> bus_bandwidths(const GroupRoutes& routes, const Generation& g, const RingGraph& graph) {
+std::array<double, kNcclProtocols> bus_bandwidths(const GroupRoutes& routes, const Generation& g,
+                                                  const RingGraph& graph) {
   const double bus = static_cast<double>(graph.channels) * graph.speed_GBps;
-  const double ll_max = routes.hosts == 1 ? g.ll_max_one_host : routes.hosts == 2 ? g.ll_max_two_hosts : g.ll_max_more_hosts;
+  const double ll_max = routes.hosts == 1   ? g.ll_max_one_host
+                        : routes.hosts == 2 ? g.ll_max_two_hosts
+                                            : g.ll_max_more_hosts;
   return {std::min(ll_max, bus / 2),
           std::min(0.92 * bus, static_cast<double>(graph.channels) * g.ring_ll128_max_per_channel), bus};
 }
@@ -75,7 +83,8 @@ RingGraph ring_graph(const GroupRoutes& routes, const Generation& g) {
     graph.speed_GBps /= 2;
   }
   graph.communicator_channels = std::min<std::int64_t>(64, 2 * graph.channels);
-  if (g.compute_capability >= 90 && routes.hosts > 1 && graph.speed_GBps > 45 && graph.communicator_channels < 16)
+  if (g.compute_capability >= 90 && routes.hosts > 1 && graph.speed_GBps > 45 &&
+      graph.communicator_channels < 16)
     graph.communicator_channels *= 2;
   return graph;
 }
@@ -89,16 +98,20 @@ std::array<double, kNcclProtocols> ring_table(CollectiveKind kind, Bytes bytes, 
   std::array<double, kNcclProtocols> time{};
   for (std::size_t p = 0; p < kNcclProtocols; ++p) {
     const double overhead = routes.hosts > 1 ? kNetworkOverhead * (p == 2 ? 3 : 1) : 0;
-    double latency = kBase[p] + steps.intra * std::max(kNvlinkHop[p], overhead) + steps.inter * kNetworkHop[p];
-    const double per_channel = bytes.as_double() / (static_cast<double>(graph.communicator_channels) * routes.ranks);
-    if (p == 2 && kind == CollectiveKind::kAllReduce && routes.hosts > 1 && per_channel >= 64) latency *= kPlateau;
+    double latency =
+        kBase[p] + steps.intra * std::max(kNvlinkHop[p], overhead) + steps.inter * kNetworkHop[p];
+    const double per_channel =
+        bytes.as_double() / (static_cast<double>(graph.communicator_channels) * routes.ranks);
+    if (p == 2 && kind == CollectiveKind::kAllReduce && routes.hosts > 1 && per_channel >= 64)
+      latency *= kPlateau;
     const double algorithm_GBps = bus[p] * routes.ranks / (steps.intra + steps.inter);
     time[p] = latency + bytes.as_double() / (1000 * algorithm_GBps);
   }
   return time;
 }
 
-Protocol choose_ring_protocol(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes, const Generation& generation) {
+Protocol choose_ring_protocol(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
+                              const Generation& generation) {
   if (routes.ranks <= 1) return Protocol::kSimple;
   const std::array<double, kNcclProtocols> time = ring_table(kind, bytes, routes, generation);
   return static_cast<Protocol>(std::min_element(time.begin(), time.end()) - time.begin());

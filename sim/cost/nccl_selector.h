@@ -10,7 +10,8 @@
 
 namespace busbar {
 
-/// The searched graph: channels at a speed each (GB/s), and the channels of the communicator after NCCL doubles them.
+/// The searched graph: channels at a speed each (GB/s), and the channels of the communicator after NCCL
+/// doubles them.
 struct RingGraph {
   std::int64_t channels = 1;
   double speed_GBps = 0;
@@ -22,7 +23,8 @@ struct RingGraph {
 
 /// NCCL's estimate in microseconds for LL, LL128 and Simple on a ring; infinity where it is not allowed.
 /// Source: NVIDIA/nccl src/graph/tuning.cc v2.28.9.
-[[nodiscard]] std::array<double, kNcclProtocols> ring_table(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
+[[nodiscard]] std::array<double, kNcclProtocols> ring_table(CollectiveKind kind, Bytes bytes,
+                                                            const GroupRoutes& routes,
                                                             const Generation& generation);
 
 /// The protocol with the least estimate (ties: the earlier one).

@@ -20,8 +20,8 @@ inline constexpr std::size_t kNcclProtocols = 3;
 
 /// Constants of one GPU generation. Latencies in microseconds, by protocol LL, LL128, Simple.
 struct Generation {
-  std::string_view name;                      // "hopper"
-  std::vector<std::string_view> gpus;         // prefixes of GPU model names
+  std::string_view name;               // "hopper"
+  std::vector<std::string_view> gpus;  // prefixes of GPU model names
   // Time of a ring operation (fitted; see docs/model.md).
   std::array<double, kNcclProtocols> base_us;
   std::array<double, kNcclProtocols> hop_us;  // per NVLink hop
@@ -29,20 +29,20 @@ struct Generation {
   std::array<double, kNcclProtocols> share;   // of the sustained rate that the protocol reaches
   double half_kib;                            // chunk at which half the rate is reached; LL128 and Simple
   double half_exponent;
-  double tail_all_reduce, tail_gather;        // closing local copy, in steps
-  double tail_floor;                          // share of it left when the buffers pipeline it
+  double tail_all_reduce, tail_gather;  // closing local copy, in steps
+  double tail_floor;                    // share of it left when the buffers pipeline it
   // NCCL's own view, for the choice of protocol.
   int compute_capability;
-  double nccl_link_ratio;                     // link bandwidth that NCCL assumes / nominal
+  double nccl_link_ratio;                                       // link bandwidth that NCCL assumes / nominal
   double ll_max_one_host, ll_max_two_hosts, ll_max_more_hosts;  // GB/s
-  double ring_ll128_max_per_channel;          // GB/s
+  double ring_ll128_max_per_channel;                            // GB/s
   // Compute.
   double matmul_efficiency, attention_efficiency, attention_backward_efficiency, memory_efficiency;
 };
 
 /// Constants of the network between hosts (InfiniBand, RoCE). Microseconds by protocol.
 struct NetworkCosts {
-  double base_us;                             // once per operation that leaves a host
+  double base_us;  // once per operation that leaves a host
   std::array<double, kNcclProtocols> hop_us;
   std::array<double, kNcclProtocols> share;
   double half_kib, half_exponent;
@@ -51,15 +51,16 @@ struct NetworkCosts {
 
 /// One line of the result's provenance.
 struct ProfileParameter {
-  std::string name, value, origin, source;    // origin: measured, fitted, default
+  std::string name, value, origin, source;  // origin: measured, fitted, default
 };
 
 struct Profile {
-  std::string name;                           // "default", "ideal"
+  std::string name;  // "default", "ideal"
   bool ideal = false;
   std::vector<Generation> generations;
   NetworkCosts network{};
-  std::array<double, kLinkTypes> efficiency{};  // sustained / nominal per link type (nvlink: the generation's)
+  std::array<double, kLinkTypes>
+      efficiency{};  // sustained / nominal per link type (nvlink: the generation's)
   std::int64_t sms_per_channel = 0;
   double memory_bytes_per_byte = 0;
   double p2p_channel_GBps_network = 0, p2p_channel_GBps_host = 0;
@@ -76,6 +77,7 @@ struct GenerationMatch {
 };
 [[nodiscard]] GenerationMatch generation_of(const Profile& profile, std::string_view gpu_model);
 /// Every parameter that is in force for GPUs of `generation`.
-[[nodiscard]] std::vector<ProfileParameter> parameters_of(const Profile& profile, const Generation& generation);
+[[nodiscard]] std::vector<ProfileParameter> parameters_of(const Profile& profile,
+                                                          const Generation& generation);
 
 }  // namespace busbar

@@ -11,16 +11,16 @@
 
 namespace busbar {
 
-/// What happens: the owner gives `kind`, `index` and `stamp` their meaning. An event that was rescheduled is left in
-/// the queue with an old stamp, and its owner drops it when it comes up.
+/// What happens: the owner gives `kind`, `index` and `stamp` their meaning. An event that was rescheduled is
+/// left in the queue with an old stamp, and its owner drops it when it comes up.
 struct Event {
   std::uint32_t kind = 0;
   std::uint32_t index = 0;
   std::uint32_t stamp = 0;
 };
 
-/// A priority queue of events. Equal times come out in the order they were pushed, so that a run never depends on
-/// the heap's layout. Cost: O(log4 n) a push or pop; no allocation beyond the vector's growth.
+/// A priority queue of events. Equal times come out in the order they were pushed, so that a run never
+/// depends on the heap's layout. Cost: O(log4 n) a push or pop; no allocation beyond the vector's growth.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }

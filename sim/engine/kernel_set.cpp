@@ -9,8 +9,8 @@ namespace busbar {
 
 namespace {
 
-// Communication never takes the whole GPU: NCCL's channels are far fewer than SMs, and HBM serves everyone a little.
-// The floor keeps a wrong profile from stopping compute for ever.
+// Communication never takes the whole GPU: NCCL's channels are far fewer than SMs, and HBM serves everyone a
+// little. The floor keeps a wrong profile from stopping compute for ever.
 constexpr double kSmallestShare = 1.0 / 16;
 
 double share_left(std::int64_t total, std::int64_t taken) {
@@ -68,8 +68,8 @@ void KernelSet::change_communication(std::uint32_t gpu, std::int64_t sms, std::i
   if (!gpus_[gpu].running.empty()) mark(gpu);
 }
 
-// A kernel alone at full speed demands the share sm_s / alone of the SMs and memory_s / alone of the HBM. When the sums
-// exceed what is left, all slow down by the same factor.
+// A kernel alone at full speed demands the share sm_s / alone of the SMs and memory_s / alone of the HBM.
+// When the sums exceed what is left, all slow down by the same factor.
 double KernelSet::common_factor(const State& state) const {
   double sm_demand = 0;
   double memory_demand = 0;

@@ -10,9 +10,9 @@
 
 namespace busbar {
 
-/// Kernels on GPUs. One alone takes max(sm_s / SM share left, memory_s / HBM share left). Kernels that run together on
-/// one GPU are slowed by one common factor when their demands exceed what is left.
-/// Reservations and HBM use of communication are integers, so that their sums do not depend on their order.
+/// Kernels on GPUs. One alone takes max(sm_s / SM share left, memory_s / HBM share left). Kernels that run
+/// together on one GPU are slowed by one common factor when their demands exceed what is left. Reservations
+/// and HBM use of communication are integers, so that their sums do not depend on their order.
 class KernelSet {
  public:
   struct Gpu {
@@ -43,8 +43,8 @@ class KernelSet {
  private:
   struct Slot {
     KernelDemand demand;
-    double rate = 0;           // share of the kernel per second
-    double remaining = 1;      // share of the kernel
+    double rate = 0;       // share of the kernel per second
+    double remaining = 1;  // share of the kernel
     Time touched;
     std::uint32_t gpu = 0;
     std::uint32_t stamp = 0;

@@ -48,7 +48,8 @@ void MaxMinSolver::solve_one(MaxMinEntry& entry) {
   for (const ResourceUse& use : entry.usage) {
     const double flows = static_cast<double>(entry.multiplicity * use.flows) / kScale;
     const double load = entry.rate * flows;
-    const bool full = saturation(capacity_[use.resource.index()] * kScale, entry.multiplicity * use.flows) <= entry.rate;
+    const bool full =
+        saturation(capacity_[use.resource.index()] * kScale, entry.multiplicity * use.flows) <= entry.rate;
     loads_.push_back({use.resource.value(), load, full});
   }
 }
@@ -61,7 +62,8 @@ void MaxMinSolver::gather(std::span<const MaxMinEntry> entries) {
       std::uint32_t& node = node_of_[use.resource.index()];
       if (node == kNone) {
         node = static_cast<std::uint32_t>(nodes_.size());
-        nodes_.push_back({.resource = use.resource.value(), .residual = capacity_[use.resource.index()] * kScale});
+        nodes_.push_back(
+            {.resource = use.resource.value(), .residual = capacity_[use.resource.index()] * kScale});
       }
       nodes_[node].live += entry.multiplicity * use.flows;
       ++nodes_[node].last;
@@ -82,10 +84,12 @@ void MaxMinSolver::gather(std::span<const MaxMinEntry> entries) {
 void MaxMinSolver::push_level(std::uint32_t node, double at_least) {
   const double level = std::max(at_least, saturation(nodes_[node].residual, nodes_[node].live));
   heap_.push_back({level, node});
-  std::push_heap(heap_.begin(), heap_.end(), [](const Level& a, const Level& b) { return a.level > b.level; });
+  std::push_heap(heap_.begin(), heap_.end(),
+                 [](const Level& a, const Level& b) { return a.level > b.level; });
 }
 
-// Drops stale candidates: a node's level only rises, so the one in the heap is stale if it is not the node's present one.
+// Drops stale candidates: a node's level only rises, so the one in the heap is stale if it is not the node's
+// present one.
 double MaxMinSolver::next_resource_level() {
   const auto later = [](const Level& a, const Level& b) { return a.level > b.level; };
   while (!heap_.empty()) {
@@ -107,7 +111,8 @@ void MaxMinSolver::fill(std::span<MaxMinEntry> entries) {
   heap_.clear();
   for (std::size_t n = 0; n < nodes_.size(); ++n)
     heap_.push_back({saturation(nodes_[n].residual, nodes_[n].live), static_cast<std::uint32_t>(n)});
-  std::make_heap(heap_.begin(), heap_.end(), [](const Level& a, const Level& b) { return a.level > b.level; });
+  std::make_heap(heap_.begin(), heap_.end(),
+                 [](const Level& a, const Level& b) { return a.level > b.level; });
   by_cap_.resize(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) by_cap_[i] = static_cast<std::uint32_t>(i);
   std::sort(by_cap_.begin(), by_cap_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -139,13 +144,15 @@ void MaxMinSolver::saturate(std::span<MaxMinEntry> entries, double level) {
     heap_.pop_back();
   }
   // In order of resource id, so that the bottleneck that is named does not depend on the heap's layout.
-  std::sort(full.begin(), full.end(), [&](std::uint32_t a, std::uint32_t b) { return nodes_[a].resource < nodes_[b].resource; });
+  std::sort(full.begin(), full.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return nodes_[a].resource < nodes_[b].resource; });
   for (const std::uint32_t n : full)
     for (std::uint32_t u = nodes_[n].first; u < nodes_[n].last; ++u)
       if (!frozen_[users_[u]]) freeze(entries, users_[u], level, nodes_[n].resource);
 }
 
-void MaxMinSolver::freeze(std::span<MaxMinEntry> entries, std::uint32_t entry, double level, std::uint32_t by) {
+void MaxMinSolver::freeze(std::span<MaxMinEntry> entries, std::uint32_t entry, double level,
+                          std::uint32_t by) {
   frozen_[entry] = true;
   entries[entry].rate = level;
   bottleneck_[entry] = by;

@@ -10,7 +10,8 @@
 
 namespace busbar {
 
-/// A strand as the solver sees it. `rate` is the result, in bytes/s per flow (infinite with no resource and no cap).
+/// A strand as the solver sees it. `rate` is the result, in bytes/s per flow (infinite with no resource and
+/// no cap).
 struct MaxMinEntry {
   std::span<const ResourceUse> usage;
   std::int64_t multiplicity = 1;
@@ -18,11 +19,11 @@ struct MaxMinEntry {
   double rate = 0;
 };
 
-/// Max-min fair rates by progressive filling: all rates rise together; a strand stops at its cap or when a resource
-/// that it uses is full.
-/// Shapes:   capacity[resource] in bytes/s; usage in fixed-point flows (kOneFlow = 1).
-/// Requires: capacities > 0; caps > 0; no resource twice in one usage.     Throws: nothing.
-/// Exact:    sums per resource are integers and the residual falls once per level, so that the result does not depend
+/// Max-min fair rates by progressive filling: all rates rise together; a strand stops at its cap or when a
+/// resource that it uses is full. Shapes:   capacity[resource] in bytes/s; usage in fixed-point flows
+/// (kOneFlow = 1). Requires: capacities > 0; caps > 0; no resource twice in one usage.     Throws: nothing.
+/// Exact:    sums per resource are integers and the residual falls once per level, so that the result does
+/// not depend
 ///           on the order of the entries, and equal situations give equal bits.
 /// Cost:     O(non-zeros + resources x log), for the entries given; not for all resources.
 /// Not modelled: round-trip-time bias.
@@ -40,15 +41,16 @@ class MaxMinSolver {
     bool full = false;  // it stopped at least one strand
   };
   [[nodiscard]] std::span<const Load> loads() const { return loads_; }
-  /// The resource that stopped entry i of the last solve (several: the lowest id), or kNone where its cap did.
+  /// The resource that stopped entry i of the last solve (several: the lowest id), or kNone where its cap
+  /// did.
   static constexpr std::uint32_t kNone = 0xffffffffU;
   [[nodiscard]] std::uint32_t bottleneck(std::size_t entry) const { return bottleneck_[entry]; }
 
  private:
-  struct Node {               // one resource of the current problem
+  struct Node {  // one resource of the current problem
     std::uint32_t resource = 0;
-    double residual = 0;      // capacity (x kOneFlow) less what frozen strands take
-    std::int64_t live = 0;    // flows of strands that still rise
+    double residual = 0;    // capacity (x kOneFlow) less what frozen strands take
+    std::int64_t live = 0;  // flows of strands that still rise
     std::int64_t freezing = 0;
     std::uint32_t first = 0;  // its entries in `users_`
     std::uint32_t last = 0;
@@ -72,8 +74,8 @@ class MaxMinSolver {
   std::vector<double> capacity_;
   std::vector<std::uint32_t> node_of_;  // resource -> node of the current problem, kNone between problems
   std::vector<Node> nodes_;
-  std::vector<std::uint32_t> users_;    // CSR: node -> entries
-  std::vector<Level> heap_;             // candidate saturation levels; stale ones are dropped
+  std::vector<std::uint32_t> users_;  // CSR: node -> entries
+  std::vector<Level> heap_;           // candidate saturation levels; stale ones are dropped
   std::vector<std::uint32_t> by_cap_;
   std::vector<std::uint32_t> touched_;  // nodes whose flows froze at this level
   std::vector<std::uint32_t> bottleneck_;

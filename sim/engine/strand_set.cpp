@@ -137,7 +137,8 @@ void StrandSet::apply(Time now) {
   }
   solver_.solve(entries_);
   for (const MaxMinSolver::Load& load : solver_.loads())
-    peak_[load.resource] = std::max(peak_[load.resource], load.bytes_per_second / solver_.capacity()[load.resource]);
+    peak_[load.resource] =
+        std::max(peak_[load.resource], load.bytes_per_second / solver_.capacity()[load.resource]);
   for (std::size_t i = 0; i < component_.size(); ++i) {
     Slot& s = slots_[component_[i]];
     s.bottleneck = solver_.bottleneck(i);
@@ -147,7 +148,8 @@ void StrandSet::apply(Time now) {
     s.touched = now;
     s.rate = rate;
     ++s.stamp;
-    const Time left = s.remaining == 0 || std::isinf(rate) ? Time::zero() : Time::from_seconds(s.remaining / rate);
+    const Time left =
+        s.remaining == 0 || std::isinf(rate) ? Time::zero() : Time::from_seconds(s.remaining / rate);
     endings_.push_back({StrandId(component_[i]), now + left, s.stamp});
   }
 }
@@ -157,7 +159,8 @@ std::vector<ResourceTotals> StrandSet::totals() const {
   for (std::size_t r = 0; r < totals.size(); ++r) totals[r].peak_share = peak_[r];
   for (const auto& [usage, bytes] : carried_)
     for (const ResourceUse& use : usage)
-      totals[use.resource.index()].bytes += bytes * (static_cast<double>(use.flows) / static_cast<double>(kOneFlow));
+      totals[use.resource.index()].bytes +=
+          bytes * (static_cast<double>(use.flows) / static_cast<double>(kOneFlow));
   return totals;
 }
 

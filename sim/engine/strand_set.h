@@ -20,15 +20,16 @@ struct ResourceTotals {
   double peak_share = 0;  // highest share of its capacity in use at any time
 };
 
-/// Live strands on shared resources. The caller drives time: add and finish strands at an instant, then `settle` once,
-/// which solves again only the strands that share resources (however indirectly) with what changed.
-/// A strand's remaining volume is touched only when its rate changed bitwise.
+/// Live strands on shared resources. The caller drives time: add and finish strands at an instant, then
+/// `settle` once, which solves again only the strands that share resources (however indirectly) with what
+/// changed. A strand's remaining volume is touched only when its rate changed bitwise.
 class StrandSet {
  public:
   /// capacity[resource] in bytes/s.
   explicit StrandSet(std::vector<double> capacity);
 
-  /// `strand` is borrowed until it finishes, its usage for the life of the set. Its first rate comes with the next `settle`.
+  /// `strand` is borrowed until it finishes, its usage for the life of the set. Its first rate comes with the
+  /// next `settle`.
   StrandId add(const Strand& strand, Time now);
   /// Takes a strand out: it has carried its volume.
   void finish(StrandId id);
@@ -38,7 +39,8 @@ class StrandSet {
     Time at;              // rounded to the nearest picosecond
     std::uint32_t stamp;  // an ending with an older stamp is void
   };
-  /// Rates after all changes of this instant; returns the endings that are new or moved. Valid until the next call.
+  /// Rates after all changes of this instant; returns the endings that are new or moved. Valid until the next
+  /// call.
   [[nodiscard]] std::span<const Ending> settle(Time now);
   [[nodiscard]] bool is_current(StrandId id, std::uint32_t stamp) const {
     return slots_[id.index()].live && slots_[id.index()].stamp == stamp;
@@ -56,14 +58,14 @@ class StrandSet {
     const Strand* strand = nullptr;
     double rate = 0;
     double remaining = 0;
-    Time touched;                 // `remaining` is as of this instant
+    Time touched;  // `remaining` is as of this instant
     std::uint32_t stamp = 0;
-    std::uint32_t first_node = 0; // its block of `nodes_`, one per use
-    std::uint32_t mark = 0;       // visited in this settle
+    std::uint32_t first_node = 0;  // its block of `nodes_`, one per use
+    std::uint32_t mark = 0;        // visited in this settle
     std::uint32_t bottleneck = MaxMinSolver::kNone;
     bool live = false;
   };
-  struct Node {                   // doubly linked list of the live uses of one resource
+  struct Node {  // doubly linked list of the live uses of one resource
     std::uint32_t slot = 0, previous = kEnd, next = kEnd;
   };
   static constexpr std::uint32_t kEnd = 0xffffffffU;
@@ -79,19 +81,19 @@ class StrandSet {
   std::vector<std::uint32_t> free_slots_;
   std::vector<Node> nodes_;
   std::map<std::size_t, std::vector<std::uint32_t>> free_blocks_;  // by size
-  std::vector<std::uint32_t> head_;            // per resource
+  std::vector<std::uint32_t> head_;                                // per resource
   std::vector<std::uint32_t> resource_mark_;
-  std::vector<std::uint32_t> dirty_;           // resources whose users changed
-  std::vector<std::uint32_t> lonely_;          // new strands that use no resource
-  std::vector<std::uint32_t> component_;       // slots
-  std::vector<std::uint32_t> frontier_;        // resources
+  std::vector<std::uint32_t> dirty_;      // resources whose users changed
+  std::vector<std::uint32_t> lonely_;     // new strands that use no resource
+  std::vector<std::uint32_t> component_;  // slots
+  std::vector<std::uint32_t> frontier_;   // resources
   std::vector<MaxMinEntry> entries_;
   std::vector<Ending> endings_;
   struct Carried {
     std::span<const ResourceUse> usage;
-    double bytes_per_flow;                     // of all strands with this usage that have finished
+    double bytes_per_flow;  // of all strands with this usage that have finished
   };
-  std::vector<Carried> carried_;               // in order of first use
+  std::vector<Carried> carried_;  // in order of first use
   std::unordered_map<const ResourceUse*, std::uint32_t> carried_index_;
   std::vector<double> peak_;
   std::uint32_t mark_ = 0;

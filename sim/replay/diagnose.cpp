@@ -20,14 +20,16 @@ constexpr std::size_t kNamed = 8;  // ranks listed by number before "and k more"
 
 struct Wait {
   std::uint32_t rank = 0;
-  std::string text;                      // "rank 0 waits at 'b' (all_reduce, group 'dp', operation 2)"
-  std::string where;                     // "group 'dp', operation 2"
-  std::vector<std::uint32_t> missing;    // the ranks that have not come
+  std::string text;                    // "rank 0 waits at 'b' (all_reduce, group 'dp', operation 2)"
+  std::string where;                   // "group 'dp', operation 2"
+  std::vector<std::uint32_t> missing;  // the ranks that have not come
 };
 
 std::string list_of(const std::vector<std::uint32_t>& ranks) {
   const std::size_t shown = std::min(ranks.size(), kNamed);
-  std::string text = fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  std::string text =
+      fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "",
+                  fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   if (ranks.size() > shown) text += fmt::format(" and {} more", ranks.size() - shown);
   return text;
 }
@@ -43,7 +45,8 @@ class Diagnosis {
     if (cycle.empty()) {
       message += first.text + " for " + list_of(first.missing) + ", " + state_of(first.missing.front());
     } else {
-      for (const Wait& w : cycle) message += (&w == &cycle.front() ? "" : "; ") + w.text + " for " + list_of(w.missing);
+      for (const Wait& w : cycle)
+        message += (&w == &cycle.front() ? "" : "; ") + w.text + " for " + list_of(w.missing);
       message += ": a cycle (are the groups called in opposite order?)";
     }
     throw Error({.kind = ErrorKind::kJob, .where = first.where, .message = message});
@@ -69,8 +72,10 @@ class Diagnosis {
     Wait wait{.rank = rank};
     for (const std::uint32_t member : replay_.plans().members(g))
       if (!come.contains(member)) wait.missing.push_back(member);
-    wait.where = fmt::format("group {}, operation {}", quoted(replay_.trace().groups[g.index()].name), meeting.position);
-    wait.text = fmt::format("rank {} waits at {} ({}, {})", rank, quoted(op.id), name_of(op.collective), wait.where);
+    wait.where = fmt::format("group {}, operation {}", quoted(replay_.trace().groups[g.index()].name),
+                             meeting.position);
+    wait.text =
+        fmt::format("rank {} waits at {} ({}, {})", rank, quoted(op.id), name_of(op.collective), wait.where);
     return wait;
   }
 
@@ -80,7 +85,8 @@ class Diagnosis {
     const std::uint32_t from = t.is_send ? rank : peer;
     const std::uint32_t to = t.is_send ? peer : rank;
     Wait wait{.rank = rank, .missing = {peer}};
-    wait.where = fmt::format("messages from rank {} to rank {}, number {}", from, to, replay_.rendezvous().matched(from, to));
+    wait.where = fmt::format("messages from rank {} to rank {}, number {}", from, to,
+                             replay_.rendezvous().matched(from, to));
     wait.text = fmt::format("rank {} waits at {} ({})", rank, quoted(op.id), wait.where);
     return wait;
   }
@@ -92,7 +98,8 @@ class Diagnosis {
   }
 
   std::string state_of(std::uint32_t rank) {
-    if (replay_.ranks()[rank].finished) return fmt::format("and rank {} has finished without calling it", rank);
+    if (replay_.ranks()[rank].finished)
+      return fmt::format("and rank {} has finished without calling it", rank);
     if (const auto wait = wait_of(rank)) return "where " + wait->text + " for " + list_of(wait->missing);
     return fmt::format("and rank {} has not called it", rank);
   }
@@ -109,7 +116,8 @@ class Diagnosis {
         if (!wait) break;
         path.push_back(*wait);
         rank = wait->missing.front();
-        const auto again = std::find_if(path.begin(), path.end(), [&](const Wait& w) { return w.rank == rank; });
+        const auto again =
+            std::find_if(path.begin(), path.end(), [&](const Wait& w) { return w.rank == rank; });
         if (again != path.end()) return {again, path.end()};
       }
     }

@@ -8,8 +8,8 @@
 
 namespace busbar {
 
-/// What a rank does at an instant, by precedence: a kernel runs; a transfer is under way; it waits for a member of a
-/// collective; it waits for a pipeline peer; none.
+/// What a rank does at an instant, by precedence: a kernel runs; a transfer is under way; it waits for a
+/// member of a collective; it waits for a pipeline peer; none.
 enum class Activity : std::uint8_t { kIdle, kBubble, kStraggler, kExposed, kCompute };
 
 /// Counts per rank, and the time spent in each activity. Every picosecond falls into exactly one.
@@ -33,21 +33,31 @@ class Exposure {
     r.since = now;
     if (r.counts.transfers > 0) r.totals.communication += elapsed;
     switch (activity(r.counts)) {
-      case Activity::kCompute: r.totals.compute += elapsed; return {};
+      case Activity::kCompute:
+        r.totals.compute += elapsed;
+        return {};
       case Activity::kExposed:
         r.totals.exposed += elapsed;
         exposed_[rank * kinds_ + blame] += elapsed;
         return elapsed;
-      case Activity::kStraggler: r.totals.straggler += elapsed; return {};
-      case Activity::kBubble: r.totals.bubble += elapsed; return {};
-      case Activity::kIdle: r.totals.idle += elapsed; return {};
+      case Activity::kStraggler:
+        r.totals.straggler += elapsed;
+        return {};
+      case Activity::kBubble:
+        r.totals.bubble += elapsed;
+        return {};
+      case Activity::kIdle:
+        r.totals.idle += elapsed;
+        return {};
     }
     return {};
   }
   [[nodiscard]] Counts& counts(std::uint32_t rank) { return ranks_[rank].counts; }
   [[nodiscard]] Time since(std::uint32_t rank) const { return ranks_[rank].since; }
   [[nodiscard]] const Totals& totals(std::uint32_t rank) const { return ranks_[rank].totals; }
-  [[nodiscard]] Time exposed(std::uint32_t rank, std::uint32_t kind) const { return exposed_[rank * kinds_ + kind]; }
+  [[nodiscard]] Time exposed(std::uint32_t rank, std::uint32_t kind) const {
+    return exposed_[rank * kinds_ + kind];
+  }
 
   [[nodiscard]] static Activity activity(const Counts& c) {
     if (c.kernels > 0) return Activity::kCompute;

@@ -1,4 +1,5 @@
-// Why each operation started: chains back to the start of the step, with what no chain can reach any more dropped.
+// Why each operation started: chains back to the start of the step, with what no chain can reach any more
+// dropped.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,14 @@ namespace busbar {
 struct HistoryNode {
   std::uint32_t parent = 0xffffffffU;
   std::uint32_t references = 0;
-  std::uint32_t rank = 0;      // for a collective: the member that came last
+  std::uint32_t rank = 0;  // for a collective: the member that came last
   std::uint32_t program = 0, op = 0;
   bool is_collective = false;
   Time start, end;
 };
 
-/// A pool with reference counts: live nodes are those that some stream's latest operation leads back to, so its size
-/// follows ranks plus the length of the path, not ranks x operations.
+/// A pool with reference counts: live nodes are those that some stream's latest operation leads back to, so
+/// its size follows ranks plus the length of the path, not ranks x operations.
 class History {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffU;

@@ -55,8 +55,8 @@ std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint
   return hosts;
 }
 
-// NCCL leaves a host by NIC k and enters the next by its NIC k. Where the hosts' sets of rails differ, the i-th of one
-// meets the i-th of the next, over the spine.
+// NCCL leaves a host by NIC k and enters the next by its NIC k. Where the hosts' sets of rails differ, the
+// i-th of one meets the i-th of the next, over the spine.
 void Placement::align_rails(std::vector<HostMembers>& hosts) const {
   const auto number = [&](const HostMembers& h, DeviceId nic) {
     const std::vector<DeviceId>& nics = topology_->hosts()[h.host].nics;
@@ -66,13 +66,15 @@ void Placement::align_rails(std::vector<HostMembers>& hosts) const {
   for (HostMembers& h : hosts) {
     rails = std::min(rails, h.rails.size());
     if (h.rails.empty()) continue;
-    std::sort(h.rails.begin(), h.rails.end(), [&](DeviceId a, DeviceId b) { return number(h, a) < number(h, b); });
+    std::sort(h.rails.begin(), h.rails.end(),
+              [&](DeviceId a, DeviceId b) { return number(h, a) < number(h, b); });
   }
   for (HostMembers& h : hosts) h.rails.resize(rails);
 }
 
 // The member of the host where rail `rail` enters: the first one to which its NIC is the nearest.
-std::size_t Placement::entry_of(const HostMembers& host, std::span<const std::uint32_t> members, std::size_t rail) {
+std::size_t Placement::entry_of(const HostMembers& host, std::span<const std::uint32_t> members,
+                                std::size_t rail) {
   for (std::size_t i = 0; i < host.members.size(); ++i)
     if (router_.nics_by_distance(device(members[host.members[i]])).front() == host.rails[rail]) return i;
   return 0;
@@ -92,12 +94,14 @@ Hop Placement::cross(std::span<const DeviceId> stops) {
   Hop hop;
   for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
     const bool same_host = topology_->device(stops[i]).host == topology_->device(stops[i + 1]).host;
-    std::optional<Route> route = router_.route(stops[i], stops[i + 1], same_host ? RouteScope::kHost : RouteScope::kFabric);
+    std::optional<Route> route =
+        router_.route(stops[i], stops[i + 1], same_host ? RouteScope::kHost : RouteScope::kFabric);
     if (!route) route = router_.route(stops[i], stops[i + 1], RouteScope::kAnywhere);
     if (!route)
-      throw Error({.where = topology_->name(),
-                   .message = fmt::format("no path leads from {} to {}", quoted(topology_->device(stops[i]).id),
-                                          quoted(topology_->device(stops[i + 1]).id))});
+      throw Error(
+          {.where = topology_->name(),
+           .message = fmt::format("no path leads from {} to {}", quoted(topology_->device(stops[i]).id),
+                                  quoted(topology_->device(stops[i + 1]).id))});
     extend(hop, *route);
   }
   return hop;
@@ -187,8 +191,8 @@ GroupRoutes Placement::group(std::span<const std::uint32_t> members) {
   return routes;
 }
 
-// Between hosts a message leaves by the NIC nearest to its sender and, since rails are switched apart, enters by the
-// NIC of the same number; that NIC's GPU hands it on.
+// Between hosts a message leaves by the NIC nearest to its sender and, since rails are switched apart, enters
+// by the NIC of the same number; that NIC's GPU hands it on.
 Hop Placement::pair_hop(DeviceId from, DeviceId to) {
   const std::uint32_t a = topology_->device(from).host;
   const std::uint32_t b = topology_->device(to).host;
@@ -227,14 +231,16 @@ GroupRoutes Placement::pair(std::uint32_t from, std::uint32_t to) {
 
 std::vector<double> Placement::capacities() const {
   std::map<std::uint32_t, const Generation*> by_host;
-  for (std::uint32_t r = 0; r < ranks(); ++r) by_host.try_emplace(topology_->device(device(r)).host, &generation(r));
+  for (std::uint32_t r = 0; r < ranks(); ++r)
+    by_host.try_emplace(topology_->device(device(r)).host, &generation(r));
   const Generation* fallback = &generation(0);
   std::vector<double> capacity;
   capacity.reserve(topology_->links().size());
   for (const Link& link : topology_->links()) {
     const Generation* g = fallback;
     if (link.type == LinkType::kNvlink)
-      if (const auto it = by_host.find(topology_->device(link.from).host); it != by_host.end()) g = it->second;
+      if (const auto it = by_host.find(topology_->device(link.from).host); it != by_host.end())
+        g = it->second;
     capacity.push_back(link.bandwidth.Bps() * link_efficiency(link.type, *profile_, *g));
   }
   return capacity;
@@ -242,7 +248,8 @@ std::vector<double> Placement::capacities() const {
 
 const Generation& Placement::generation(std::uint32_t rank) const {
   const std::int32_t model = topology_->device(device(rank)).gpu_model;
-  const std::string_view name = model < 0 ? "" : std::string_view(topology_->gpu_models()[static_cast<std::size_t>(model)].name);
+  const std::string_view name =
+      model < 0 ? "" : std::string_view(topology_->gpu_models()[static_cast<std::size_t>(model)].name);
   return *generation_of(*profile_, name).generation;
 }
 

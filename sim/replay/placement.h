@@ -30,9 +30,10 @@ class UsageSum {
 
 /// Routes of groups of ranks on one topology. Borrows the topology.
 ///   One host: one ring in member order.
-///   Several hosts: one ring per rail, as NCCL builds them: in each host, in at the GPU nearest to the rail's NIC,
-///   through the other members in order, out through the same NIC (by NVLink to its neighbour GPU where needed).
-///   Rails are the NICs nearest to the members; hosts follow each other in order of their first member.
+///   Several hosts: one ring per rail, as NCCL builds them: in each host, in at the GPU nearest to the rail's
+///   NIC, through the other members in order, out through the same NIC (by NVLink to its neighbour GPU where
+///   needed). Rails are the NICs nearest to the members; hosts follow each other in order of their first
+///   member.
 /// Errors (Error, kInput): no route between two GPUs.
 class Placement {
  public:
@@ -60,10 +61,12 @@ class Placement {
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
   [[nodiscard]] std::vector<HostMembers> by_host(std::span<const std::uint32_t> members);
   void align_rails(std::vector<HostMembers>& hosts) const;
-  [[nodiscard]] RingChannel ring(std::span<const std::uint32_t> members, const std::vector<HostMembers>& hosts,
-                                 std::size_t rail);
-  [[nodiscard]] std::size_t entry_of(const HostMembers& host, std::span<const std::uint32_t> members, std::size_t rail);
-  void describe(GroupRoutes& routes, std::span<const std::uint32_t> members, const std::vector<HostMembers>& hosts);
+  [[nodiscard]] RingChannel ring(std::span<const std::uint32_t> members,
+                                 const std::vector<HostMembers>& hosts, std::size_t rail);
+  [[nodiscard]] std::size_t entry_of(const HostMembers& host, std::span<const std::uint32_t> members,
+                                     std::size_t rail);
+  void describe(GroupRoutes& routes, std::span<const std::uint32_t> members,
+                const std::vector<HostMembers>& hosts);
   [[nodiscard]] Hop cross(std::span<const DeviceId> stops);
   [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to);
   void extend(Hop& hop, const Route& route);

@@ -2,8 +2,13 @@
 
 namespace busbar {
 
-PlanCache::PlanCache(const StepTrace& trace, Placement& placement, const Profile& profile, const Overrides& overrides)
-    : trace_(&trace), placement_(&placement), profile_(&profile), overrides_(overrides), groups_(trace.groups.size()) {}
+PlanCache::PlanCache(const StepTrace& trace, Placement& placement, const Profile& profile,
+                     const Overrides& overrides)
+    : trace_(&trace),
+      placement_(&placement),
+      profile_(&profile),
+      overrides_(overrides),
+      groups_(trace.groups.size()) {}
 
 std::span<const std::uint32_t> PlanCache::members(GroupId group) {
   GroupState& state = groups_[group.index()];
@@ -39,16 +44,18 @@ const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
                                   ? Overrides{.protocol = overrides_.protocol}
                                   : overrides_;
   const Choice choice = choose(key.kind, key.bytes, *state.routes, *profile_, generation, overrides);
-  const PlanRequest request{.kind = key.kind,
-                            .bytes = key.bytes,
-                            .routes = state.routes.get(),
-                            .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
+  const PlanRequest request{
+      .kind = key.kind,
+      .bytes = key.bytes,
+      .routes = state.routes.get(),
+      .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
   PlannedOperation planned{.plan = choice.algorithm->plan(request)};
   planned.record = record_of(state, key, choice, planned.plan);
   return state.plans.emplace(key, std::move(planned)).first->second;
 }
 
-std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, const Choice& choice, const Plan& plan) {
+std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, const Choice& choice,
+                                   const Plan& plan) {
   const RecordKey record_key{key.kind,
                              key.group_kind,
                              state.routes->ranks,
@@ -56,7 +63,8 @@ std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, cons
                              std::string(choice.algorithm->name),
                              std::string(name_of(choice.protocol)),
                              plan.channels};
-  const auto [it, is_new] = record_index_.try_emplace(record_key, static_cast<std::uint32_t>(records_.size()));
+  const auto [it, is_new] =
+      record_index_.try_emplace(record_key, static_cast<std::uint32_t>(records_.size()));
   if (is_new)
     records_.push_back({.kind = key.kind,
                         .group = key.group_kind,

@@ -1,4 +1,5 @@
-// The plans of a run: one per distinct (group, operation, size), with the record that its occurrences add up in.
+// The plans of a run: one per distinct (group, operation, size), with the record that its occurrences add up
+// in.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,18 @@ namespace busbar {
 /// Totals over all occurrences of one kind of operation.
 struct OperationRecord {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  std::string group;                  // "dp"
+  std::string group;  // "dp"
   std::uint32_t ranks = 0;
   Bytes bytes;
   std::string algorithm, protocol;
   std::int64_t channels = 0;
-  std::uint64_t groups = 0;           // distinct groups that run it
-  std::uint64_t runs = 0;             // over all groups
-  Time time;                          // over all runs
-  Time exposed;                       // over all runs and member ranks
-  Time latency;                       // of the plan: time that moves no bytes
-  std::uint32_t bottleneck = MaxMinSolver::kNone;  // resource that held the last strand of the last run; none: its cap
+  std::uint64_t groups = 0;  // distinct groups that run it
+  std::uint64_t runs = 0;    // over all groups
+  Time time;                 // over all runs
+  Time exposed;              // over all runs and member ranks
+  Time latency;              // of the plan: time that moves no bytes
+  std::uint32_t bottleneck =
+      MaxMinSolver::kNone;  // resource that held the last strand of the last run; none: its cap
 };
 
 struct PlannedOperation {
@@ -60,12 +62,14 @@ class PlanCache {
   struct GroupState {
     std::vector<std::uint32_t> members;
     std::unique_ptr<GroupRoutes> routes;
-    std::map<Key, PlannedOperation> plans;   // stable addresses
+    std::map<Key, PlannedOperation> plans;  // stable addresses
   };
-  using RecordKey = std::tuple<CollectiveKind, std::string, std::uint32_t, Bytes, std::string, std::string, std::int64_t>;
+  using RecordKey =
+      std::tuple<CollectiveKind, std::string, std::uint32_t, Bytes, std::string, std::string, std::int64_t>;
 
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
-  [[nodiscard]] std::uint32_t record_of(const GroupState& state, const Key& key, const Choice& choice, const Plan& plan);
+  [[nodiscard]] std::uint32_t record_of(const GroupState& state, const Key& key, const Choice& choice,
+                                        const Plan& plan);
 
   const StepTrace* trace_;
   Placement* placement_;

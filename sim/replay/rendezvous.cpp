@@ -14,7 +14,8 @@ std::uint64_t key_of(std::uint32_t from, std::uint32_t to) { return (std::uint64
 
 std::string describe(const Op& op) {
   std::string text = fmt::format("{}", name_of(op.collective));
-  if (op.collective != CollectiveKind::kBarrier) text += fmt::format(" of {} {}", to_exact_text(op.bytes), name_of(op.type));
+  if (op.collective != CollectiveKind::kBarrier)
+    text += fmt::format(" of {} {}", to_exact_text(op.bytes), name_of(op.type));
   if (is_reducing(op.collective)) text += fmt::format(" {}", name_of(op.reduction));
   if (op.root) text += fmt::format(" root {}", *op.root);
   return text;
@@ -36,10 +37,11 @@ bool Rendezvous::arrive(GroupId group, std::uint32_t size, const Arrival& arriva
     if (!failure_ && !matches(*first.op, *arrival.op))
       failure_ = {
           .kind = ErrorKind::kJob,
-          .where = fmt::format("group {}, operation {}", quoted(trace_->groups[group.index()].name), meeting.position),
-          .message = fmt::format("mismatched collective: rank {} calls {} ({}), rank {} calls {} ({})", first.rank,
-                                 describe(*first.op), quoted(first.op->id), arrival.rank, describe(*arrival.op),
-                                 quoted(arrival.op->id))};
+          .where = fmt::format("group {}, operation {}", quoted(trace_->groups[group.index()].name),
+                               meeting.position),
+          .message = fmt::format("mismatched collective: rank {} calls {} ({}), rank {} calls {} ({})",
+                                 first.rank, describe(*first.op), quoted(first.op->id), arrival.rank,
+                                 describe(*arrival.op), quoted(arrival.op->id))};
   }
   meeting.arrived.push_back(arrival);
   return meeting.arrived.size() == size;
@@ -67,9 +69,9 @@ std::optional<Rendezvous::Match> Rendezvous::post(const Arrival& arrival, std::u
   if (!failure_ && sent != expected)
     failure_ = {.kind = ErrorKind::kJob,
                 .where = fmt::format("messages from rank {} to rank {}, number {}", from, to, pair.matched),
-                .message = fmt::format("mismatched sizes: rank {} sends {} ({}), rank {} receives {} ({})", from,
-                                       to_exact_text(sent), quoted(match.sender.op->id), to, to_exact_text(expected),
-                                       quoted(match.receiver.op->id))};
+                .message = fmt::format("mismatched sizes: rank {} sends {} ({}), rank {} receives {} ({})",
+                                       from, to_exact_text(sent), quoted(match.sender.op->id), to,
+                                       to_exact_text(expected), quoted(match.receiver.op->id))};
   ++pair.matched;
   return match;
 }

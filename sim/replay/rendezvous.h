@@ -1,4 +1,5 @@
-// Who has arrived: collectives match by position per group, sends and receives first-in-first-out per ordered pair.
+// Who has arrived: collectives match by position per group, sends and receives first-in-first-out per ordered
+// pair.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@ namespace busbar {
 /// A rank that stands at an operation.
 struct Arrival {
   std::uint32_t rank = 0;
-  std::uint32_t lane = 0;              // the rank's stream, numbered over all ranks
+  std::uint32_t lane = 0;  // the rank's stream, numbered over all ranks
   const Op* op = nullptr;
-  std::uint32_t transfer = 0;          // which one of a batch
+  std::uint32_t transfer = 0;  // which one of a batch
   Time at;
 };
 
 /// Collectives of one group.
 struct GroupMeeting {
-  std::uint64_t position = 0;          // operations of this group that have ended
-  std::vector<Arrival> arrived;        // at the present one
+  std::uint64_t position = 0;    // operations of this group that have ended
+  std::vector<Arrival> arrived;  // at the present one
 };
 
 class Rendezvous {

@@ -21,25 +21,28 @@
 
 namespace busbar {
 
+/// What an event of the queue means.
+enum EventKind : std::uint32_t { kStrandEnd, kKernelEnd, kRunBegin, kRunEnd };
+
 enum class LaneStatus : std::uint8_t { kIdle, kWaiting, kRunning };
 
 /// One stream of one rank: where it stands.
 struct Lane {
-  std::uint32_t position = 0;             // operations of this stream that have ended in this pass
+  std::uint32_t position = 0;  // operations of this stream that have ended in this pass
   LaneStatus status = LaneStatus::kIdle;
-  std::uint32_t pending = 0;              // transfers of the present operation that have not ended
-  std::uint32_t running = 0;              // of those, the ones under way
-  std::uint32_t record = 0;               // what a running transfer counts towards
-  std::uint32_t trigger = History::kNone; // what let the present operation start (held)
-  std::uint32_t last = History::kNone;    // the operation that ended last here (held)
+  std::uint32_t pending = 0;               // transfers of the present operation that have not ended
+  std::uint32_t running = 0;               // of those, the ones under way
+  std::uint32_t record = 0;                // what a running transfer counts towards
+  std::uint32_t trigger = History::kNone;  // what let the present operation start (held)
+  std::uint32_t last = History::kNone;     // the operation that ended last here (held)
   Time arrived, started;
 };
 
 struct RankState {
-  std::uint32_t program = 0;              // indexed program
+  std::uint32_t program = 0;  // indexed program
   std::uint32_t binding = 0;
   std::uint32_t first_lane = 0;
-  std::uint32_t lanes_left = 0;           // streams with operations left in this pass
+  std::uint32_t lanes_left = 0;  // streams with operations left in this pass
   std::int64_t passes = 0;
   bool dirty = false;
   bool finished = false;
@@ -49,11 +52,11 @@ struct RankState {
 /// A communication under way.
 struct Run {
   const PlannedOperation* planned = nullptr;
-  std::vector<Arrival> members;           // collective: all; transfer: sender, receiver
+  std::vector<Arrival> members;  // collective: all; transfer: sender, receiver
   std::vector<StrandId> strands;
   std::size_t strands_left = 0;
   std::uint32_t node = History::kNone;
-  std::int64_t memory_Bps = 0;            // HBM traffic on each member now
+  std::int64_t memory_Bps = 0;  // HBM traffic on each member now
   bool is_transfer = false;
   Time start;
 };
@@ -61,15 +64,16 @@ struct Run {
 /// What operations are accounted under: "dp", "tp", ...
 struct GroupKinds {
   std::vector<std::string> names;
-  std::vector<std::vector<std::uint32_t>> by_op;            // program, operation -> names
+  std::vector<std::vector<std::uint32_t>> by_op;  // program, operation -> names
 };
 
-/// One run of one trace. Deterministic: no clock, no randomness, no dependence on addresses or on the order of
-/// simultaneous events.
+/// One run of one trace. Deterministic: no clock, no randomness, no dependence on addresses or on the order
+/// of simultaneous events.
 class Replay {
  public:
   /// Borrows its arguments. Errors (Error, kInput): more ranks than GPUs; a kernel that the GPU cannot price.
-  Replay(const Topology& topology, const StepTrace& trace, const Profile& profile, const Overrides& overrides);
+  Replay(const Topology& topology, const StepTrace& trace, const Profile& profile,
+         const Overrides& overrides);
 
   /// Errors (Error, kJob): mismatched calls, deadlock.
   void run();
@@ -114,7 +118,8 @@ class Replay {
 
   void launch_collective(GroupId group, const PlannedOperation& planned);
   void launch_transfer(const Rendezvous::Match& match);
-  std::uint32_t new_run(const PlannedOperation& planned, std::vector<Arrival> members, const Arrival& last, bool is_transfer);
+  std::uint32_t new_run(const PlannedOperation& planned, std::vector<Arrival> members, const Arrival& last,
+                        bool is_transfer);
   void begin(std::uint32_t run);
   void end_strand(StrandId strand);
   void end_strands(std::uint32_t run);
@@ -145,16 +150,17 @@ class Replay {
   std::vector<RankState> ranks_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> rank_of_lane_;
-  std::map<std::pair<std::uint32_t, std::int32_t>, std::vector<KernelDemand>> demands_;  // by program, GPU model
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::vector<KernelDemand>>
+      demands_;  // by program, GPU model
   std::vector<const std::vector<KernelDemand>*> demands_of_rank_;
-  std::vector<std::uint32_t> lane_of_kernel_;               // by kernel slot
-  std::vector<std::uint32_t> run_of_strand_;                // by strand slot
+  std::vector<std::uint32_t> lane_of_kernel_;  // by kernel slot
+  std::vector<std::uint32_t> run_of_strand_;   // by strand slot
   std::vector<Run> runs_;
   std::vector<std::uint32_t> free_runs_;
-  std::vector<std::uint32_t> rerated_runs_;                 // whose strands changed rate at this instant
-  std::vector<const PlannedOperation*> forming_;            // by group: what its first arrival calls
+  std::vector<std::uint32_t> rerated_runs_;       // whose strands changed rate at this instant
+  std::vector<const PlannedOperation*> forming_;  // by group: what its first arrival calls
   std::vector<std::uint32_t> dirty_;
-  std::vector<std::int32_t> timeline_of_rank_;              // -1: not kept
+  std::vector<std::int32_t> timeline_of_rank_;  // -1: not kept
   std::vector<RankTimeline> timelines_;
   Time now_;
 };

@@ -36,7 +36,8 @@ GroupKinds group_kinds(const StepTrace& trace) {
 
 }  // namespace
 
-Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& profile, const Overrides& overrides)
+Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& profile,
+               const Overrides& overrides)
     : topology_(&topology),
       trace_(&trace),
       profile_(&profile),
@@ -56,10 +57,12 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
 // A GPU without a model has no SMs or HBM that communication could take.
 std::vector<KernelSet::Gpu> Replay::gpus() const {
   if (trace_->ranks > placement_.ranks())
-    throw Error({.where = trace_->name,
-                 .expected = fmt::format("at most the {} GPUs of {}", placement_.ranks(), quoted(topology_->name())),
-                 .given = fmt::format("{} ranks", trace_->ranks)});
-  std::vector<KernelSet::Gpu> gpus(trace_->ranks, KernelSet::Gpu{std::int64_t{1} << 40, std::int64_t{1} << 60});
+    throw Error(
+        {.where = trace_->name,
+         .expected = fmt::format("at most the {} GPUs of {}", placement_.ranks(), quoted(topology_->name())),
+         .given = fmt::format("{} ranks", trace_->ranks)});
+  std::vector<KernelSet::Gpu> gpus(trace_->ranks,
+                                   KernelSet::Gpu{std::int64_t{1} << 40, std::int64_t{1} << 60});
   for (std::uint32_t rank = 0; rank < trace_->ranks; ++rank) {
     const std::int32_t model = topology_->device(topology_->ranks()[rank]).gpu_model;
     if (model < 0) continue;
@@ -111,9 +114,10 @@ void Replay::price_kernels() {
       KernelDemand& d = demands.emplace_back();
       if (op.kind != OpKind::kCompute) continue;
       if (!op.work.duration && device.gpu_model < 0 && (op.work.flops > 0 || op.work.bytes > 0))
-        throw Error({.where = topology_->name(),
-                     .message = fmt::format("{} has no GPU model, which operation {} needs (or give it a duration)",
-                                            quoted(device.id), quoted(op.id))});
+        throw Error(
+            {.where = topology_->name(),
+             .message = fmt::format("{} has no GPU model, which operation {} needs (or give it a duration)",
+                                    quoted(device.id), quoted(op.id))});
       d = kernel_demand(op.work, speed, placement_.generation(rank));
       d.sm_s /= device.compute;
     }

@@ -14,7 +14,8 @@ namespace busbar {
 
 namespace {
 
-// A collective whose plan is latency for more than half of its time, and that takes more than this share of the step.
+// A collective whose plan is latency for more than half of its time, and that takes more than this share of
+// the step.
 constexpr double kWorthWarning = 0.01;
 
 TimeSplit split_of(Replay& replay, std::uint32_t rank) {
@@ -27,7 +28,8 @@ TimeSplit split_of(Replay& replay, std::uint32_t rank) {
                   .idle = t.idle,
                   .communication = t.communication};
   for (std::uint32_t k = 0; k < replay.kinds().size(); ++k)
-    if (const Time e = replay.exposure().exposed(rank, k); e > Time::zero()) split.exposed_by_group[replay.kinds()[k]] = e;
+    if (const Time e = replay.exposure().exposed(rank, k); e > Time::zero())
+      split.exposed_by_group[replay.kinds()[k]] = e;
   return split;
 }
 
@@ -44,7 +46,8 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
                        .channels = r.channels,
                        .count = static_cast<std::int64_t>(r.runs / std::max<std::uint64_t>(1, r.groups))};
     c.time = Time::picoseconds(r.time.ps() / static_cast<std::int64_t>(r.runs));
-    c.exposed = Time::picoseconds(r.exposed.ps() / static_cast<std::int64_t>(r.groups * std::max(1U, r.ranks)));
+    c.exposed =
+        Time::picoseconds(r.exposed.ps() / static_cast<std::int64_t>(r.groups * std::max(1U, r.ranks)));
     if (c.time > Time::zero()) c.algbw_Bps = r.bytes.as_double() / c.time.seconds();
     c.busbw_Bps = c.algbw_Bps * busbw_factor(r.kind, r.ranks);
     list.push_back(std::move(c));
@@ -66,22 +69,24 @@ std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time 
     const LinkId id = LinkId::from_index(i);
     const double nominal = topology.link(id).bandwidth.Bps();
     const std::string link_class = topology.link_class(id);
-    const auto [it, is_new] =
-        known.try_emplace({link_class, capacity[i], nominal, totals[i].bytes, totals[i].peak_share}, list.size());
+    const auto [it, is_new] = known.try_emplace(
+        {link_class, capacity[i], nominal, totals[i].bytes, totals[i].peak_share}, list.size());
     if (!is_new) {
       ++list[it->second].members;
       continue;
     }
-    list.push_back({.name = topology.link_name(id),
-                    .link_class = link_class,
-                    .capacity_Bps = capacity[i],
-                    .nominal_Bps = nominal,
-                    .bytes = totals[i].bytes,
-                    .busy_fraction = step > Time::zero() ? totals[i].bytes / (capacity[i] * step.seconds()) : 0,
-                    .peak_fraction = totals[i].peak_share});
+    list.push_back(
+        {.name = topology.link_name(id),
+         .link_class = link_class,
+         .capacity_Bps = capacity[i],
+         .nominal_Bps = nominal,
+         .bytes = totals[i].bytes,
+         .busy_fraction = step > Time::zero() ? totals[i].bytes / (capacity[i] * step.seconds()) : 0,
+         .peak_fraction = totals[i].peak_share});
   }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const LinkRecord& a, const LinkRecord& b) { return a.busy_fraction > b.busy_fraction; });
+  std::stable_sort(list.begin(), list.end(), [](const LinkRecord& a, const LinkRecord& b) {
+    return a.busy_fraction > b.busy_fraction;
+  });
   return list;
 }
 
@@ -92,7 +97,8 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank
   std::uint32_t node = History::kNone;
   for (std::size_t s = 0; s < streams; ++s) {
     const std::uint32_t last = replay.lanes()[state.first_lane + s].last;
-    if (last != History::kNone && (node == History::kNone || history.at(last).end > history.at(node).end)) node = last;
+    if (last != History::kNone && (node == History::kNone || history.at(last).end > history.at(node).end))
+      node = last;
   }
   std::vector<CriticalSegment> path;
   for (; node != History::kNone; node = history.at(node).parent) {
@@ -124,7 +130,8 @@ std::optional<MemoryRecord> memory_of(const StepTrace& trace, const Topology& to
     if (!program.memory) continue;
     const MemoryUse& m = *program.memory;
     if (largest && m.total() <= largest->total) continue;
-    largest = {m.parameters, m.gradients, m.optimizer, m.activations, m.buffers, m.total(), std::nullopt, std::nullopt};
+    largest = {m.parameters, m.gradients, m.optimizer,  m.activations,
+               m.buffers,    m.total(),   std::nullopt, std::nullopt};
   }
   if (!largest) return largest;
   const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
@@ -142,7 +149,8 @@ std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) 
   std::map<DataType, double> flops;
   for (const Program& program : trace.programs)
     for (const Op& op : program.ops) flops[op.work.type] += op.work.flops;
-  const auto most = std::max_element(flops.begin(), flops.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(flops.begin(), flops.end(), [](auto& a, auto& b) { return a.second < b.second; });
   const auto& peaks = topology.gpu_models()[static_cast<std::size_t>(model)].peak;
   if (most == flops.end() || most->second == 0 || !peaks.contains(most->first)) return std::nullopt;
   return peaks.at(most->first).flops();
@@ -152,11 +160,14 @@ void warn_of_latency(RunResult& result, Replay& replay) {
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0 || r.bytes.count() == 0) continue;
     const double mean = r.time.seconds() / static_cast<double>(r.runs);
-    const double share = r.time.seconds() / static_cast<double>(r.groups) / std::max(1e-12, result.step_time.seconds());
+    const double share =
+        r.time.seconds() / static_cast<double>(r.groups) / std::max(1e-12, result.step_time.seconds());
     if (r.latency.seconds() > mean / 2 && share > kWorthWarning)
-      result.warnings.push_back({"latency-bound", fmt::format("{} of {} on {} spends more than half of its {} in latency; larger messages would use the links better",
-                                                             name_of(r.kind), to_text(r.bytes), r.group,
-                                                             to_text(Time::from_seconds(mean)))});
+      result.warnings.push_back(
+          {"latency-bound",
+           fmt::format("{} of {} on {} spends more than half of its {} in latency; larger messages would use "
+                       "the links better",
+                       name_of(r.kind), to_text(r.bytes), r.group, to_text(Time::from_seconds(mean)))});
   }
 }
 
@@ -167,8 +178,10 @@ void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
     const auto first = replay.plans().members(GroupId(g)).front();
     const std::uint32_t host = topology.device(topology.ranks()[first]).host;
     if (host == kNoHost || topology.hosts()[host].nics.size() <= routes->rings.size()) continue;
-    result.warnings.push_back({"few-nics", fmt::format("group {} uses {} of the {} NICs of a host", quoted(replay.trace().groups[g].name),
-                                                       routes->rings.size(), topology.hosts()[host].nics.size())});
+    result.warnings.push_back(
+        {"few-nics",
+         fmt::format("group {} uses {} of the {} NICs of a host", quoted(replay.trace().groups[g].name),
+                     routes->rings.size(), topology.hosts()[host].nics.size())});
     return;  // groups of one kind are alike: one sentence is enough
   }
 }
@@ -176,13 +189,16 @@ void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
 void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
   for (const std::string& text : replay.trace().warnings) result.warnings.push_back({"workload", text});
   for (const std::string& model : replay.placement().unmatched_models())
-    result.warnings.push_back({"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
-                                                          replay.placement().generation(0).name)});
+    result.warnings.push_back(
+        {"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
+                                    replay.placement().generation(0).name)});
   if (result.memory && result.memory->fits == false)
-    result.warnings.push_back({"memory", fmt::format("needs {} per GPU, which has {}", to_text(result.memory->total),
-                                                     to_text(*result.memory->capacity))});
+    result.warnings.push_back(
+        {"memory", fmt::format("needs {} per GPU, which has {}", to_text(result.memory->total),
+                               to_text(*result.memory->capacity))});
   if (replay.trace().ranks < topology.ranks().size())
-    result.warnings.push_back({"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
+    result.warnings.push_back(
+        {"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
   warn_of_nics(result, replay, topology);
   warn_of_latency(result, replay);
 }
@@ -194,7 +210,8 @@ void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {
 
 }  // namespace
 
-RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& profile, const SimOptions& options) {
+RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& profile,
+                   const SimOptions& options) {
   Replay replay(topology, trace, profile, options.overrides);
   replay.run();
 

@@ -24,8 +24,8 @@ struct SimOptions {
 
 struct SweepRequest {
   CollectiveKind operation = CollectiveKind::kAllReduce;
-  std::vector<std::uint32_t> ranks;       // empty: all
-  std::vector<Bytes> sizes;               // nccl-tests' size; rounded down to whole elements per rank
+  std::vector<std::uint32_t> ranks;  // empty: all
+  std::vector<Bytes> sizes;          // nccl-tests' size; rounded down to whole elements per rank
   DataType type = DataType::kFp32;
   Reduction reduction = Reduction::kSum;
 };

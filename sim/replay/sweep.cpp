@@ -39,7 +39,8 @@ StepTrace trace_of(const SweepRequest& request, const std::vector<Bytes>& sizes,
   for (const std::uint32_t rank : request.ranks) takes_part[rank] = true;
   Binding in{.ranks = {}, .program = 0, .groups = {GroupId(0)}};
   Binding out{.ranks = {}, .program = 1};
-  for (std::uint32_t rank = 0; rank < total; ++rank) (takes_part[rank] ? in : out).ranks.push_back({rank, 1, 1});
+  for (std::uint32_t rank = 0; rank < total; ++rank)
+    (takes_part[rank] ? in : out).ranks.push_back({rank, 1, 1});
   trace.bindings.push_back(in);
   if (!out.ranks.empty()) trace.bindings.push_back(out);
   return trace;
@@ -77,7 +78,8 @@ void find_half_bandwidth(Sweep& sweep) {
 
 }  // namespace
 
-Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& profile, const SimOptions& options) {
+Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& profile,
+            const SimOptions& options) {
   SweepRequest request = asked;
   const auto total = static_cast<std::uint32_t>(topology.ranks().size());
   if (request.ranks.empty()) {
@@ -87,13 +89,17 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
   const auto n = static_cast<std::int64_t>(request.ranks.size());
   std::vector<Bytes> sizes;
   for (const Bytes size : request.sizes) {
-    const Bytes whole = request.operation == CollectiveKind::kBarrier ? Bytes(0) : rounded(size, request.operation, n, request.type);
+    const Bytes whole = request.operation == CollectiveKind::kBarrier
+                            ? Bytes(0)
+                            : rounded(size, request.operation, n, request.type);
     const bool empty = whole.count() == 0 && request.operation != CollectiveKind::kBarrier;
     if (!empty && (sizes.empty() || sizes.back() != whole)) sizes.push_back(whole);
   }
   if (sizes.empty())
     throw Error({.where = "--sizes",
-                 .expected = fmt::format("at least {} B for {} ranks", divides_by_ranks(request.operation) ? n * kAlignment : size_of(request.type), n),
+                 .expected = fmt::format(
+                     "at least {} B for {} ranks",
+                     divides_by_ranks(request.operation) ? n * kAlignment : size_of(request.type), n),
                  .given = "smaller sizes only"});
 
   const StepTrace trace = trace_of(request, sizes, total);
@@ -108,11 +114,13 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
     result.rows.push_back(row_of(record, n, request.type, topology));
   if (const GroupRoutes* routes = replay.plans().routes(GroupId(0))) result.hosts = routes->hosts;
   find_half_bandwidth(result);
-  for (const ProfileParameter& p : parameters_of(profile, replay.placement().generation(request.ranks.front())))
+  for (const ProfileParameter& p :
+       parameters_of(profile, replay.placement().generation(request.ranks.front())))
     result.parameters.push_back({p.name, p.value, p.origin, p.source});
   for (const std::string& model : replay.placement().unmatched_models())
-    result.warnings.push_back({"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
-                                                          replay.placement().generation(0).name)});
+    result.warnings.push_back(
+        {"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
+                                    replay.placement().generation(0).name)});
   return result;
 }
 

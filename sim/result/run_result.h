@@ -18,13 +18,13 @@ struct ParameterRecord {
 
 /// Where a rank's step went. The five parts add up to `step` exactly (integers of picoseconds).
 struct TimeSplit {
-  Time step;             // from 0 to the end of its last operation
-  Time compute;          // a kernel runs
-  Time exposed;          // no kernel runs, a transfer whose members have all arrived is under way
-  Time bubble;           // neither, and it waits for a pipeline peer
-  Time straggler_wait;   // neither, and it waits for a member of a collective
-  Time idle;             // none of these
-  Time communication;    // transfers are under way, kernels or not
+  Time step;            // from 0 to the end of its last operation
+  Time compute;         // a kernel runs
+  Time exposed;         // no kernel runs, a transfer whose members have all arrived is under way
+  Time bubble;          // neither, and it waits for a pipeline peer
+  Time straggler_wait;  // neither, and it waits for a member of a collective
+  Time idle;            // none of these
+  Time communication;   // transfers are under way, kernels or not
   std::map<std::string, Time> exposed_by_group;
 };
 
@@ -35,35 +35,35 @@ struct CollectiveRecord {
   Bytes bytes;
   std::string algorithm, protocol;
   std::int64_t channels = 0;
-  std::int64_t count = 0;        // per member rank
-  Time time;                     // mean of one operation, from the last arrival to the end
-  Time exposed;                  // of all of them, mean over member ranks
+  std::int64_t count = 0;  // per member rank
+  Time time;               // mean of one operation, from the last arrival to the end
+  Time exposed;            // of all of them, mean over member ranks
   double algbw_Bps = 0, busbw_Bps = 0;
 };
 
 /// Links that carried the same, under one name.
 struct LinkRecord {
   std::string name, link_class;
-  std::uint64_t members = 1;     // links of this class with the same capacity, bytes and peak
-  double capacity_Bps = 0;       // sustained
+  std::uint64_t members = 1;  // links of this class with the same capacity, bytes and peak
+  double capacity_Bps = 0;    // sustained
   double nominal_Bps = 0;
   double bytes = 0;
-  double busy_fraction = 0;      // bytes / (capacity x step)
+  double busy_fraction = 0;  // bytes / (capacity x step)
   double peak_fraction = 0;
 };
 
 struct CriticalSegment {
   std::uint32_t rank = 0;
-  std::string operation;         // the operation's id
-  std::string what;              // "compute" or the collective's name
-  std::string phase;             // "forward", ...; may be empty
-  std::string waits_for;         // what started it: an operation, "rank 3 to arrive", or "the start"
+  std::string operation;  // the operation's id
+  std::string what;       // "compute" or the collective's name
+  std::string phase;      // "forward", ...; may be empty
+  std::string waits_for;  // what started it: an operation, "rank 3 to arrive", or "the start"
   Time start, end;
 };
 
 struct TimelineEntry {
   std::string stream, operation, what;
-  Time arrive, start, end;       // a collective arrives, then starts when all have come
+  Time arrive, start, end;  // a collective arrives, then starts when all have come
 };
 
 struct RankTimeline {
@@ -94,20 +94,20 @@ struct RunResult {
   std::string cluster_name;
   std::uint32_t ranks = 0, hosts = 0;
   Time step_time;
-  std::uint32_t last_rank = 0;              // ends last; ties: the lowest
-  TimeSplit split;                          // of last_rank
-  double tokens = 0, model_flops = 0;       // per step, all ranks; 0: unknown
-  std::optional<double> peak_flops;         // of one GPU in the matmul type, for MFU
-  std::optional<MemoryRecord> memory;       // largest over programs
+  std::uint32_t last_rank = 0;         // ends last; ties: the lowest
+  TimeSplit split;                     // of last_rank
+  double tokens = 0, model_flops = 0;  // per step, all ranks; 0: unknown
+  std::optional<double> peak_flops;    // of one GPU in the matmul type, for MFU
+  std::optional<MemoryRecord> memory;  // largest over programs
   std::vector<CollectiveRecord> collectives;
-  std::vector<LinkRecord> links;            // busiest first
+  std::vector<LinkRecord> links;  // busiest first
   std::vector<CriticalSegment> critical_path;
   std::vector<RankTimeline> timeline;
   std::vector<ParameterRecord> parameters;
   std::vector<std::string> assumptions;
   std::vector<Warning> warnings;
   std::uint64_t events = 0, solves = 0, classes = 0;
-  double wall_s = 0;                        // set by the program, not by the simulation
+  double wall_s = 0;  // set by the program, not by the simulation
 };
 
 /// Picoseconds that the five parts miss of the step: always 0.

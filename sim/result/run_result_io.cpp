@@ -24,7 +24,8 @@ Json inputs_json(const InputRecord& in, const std::vector<ParameterRecord>& para
   for (const auto& [key, value] : in.settings) j["settings"][key] = value;
   j["parameters"] = Json::array();
   for (const ParameterRecord& p : parameters)
-    j["parameters"].push_back({{"name", p.name}, {"value", p.value}, {"origin", p.origin}, {"source", p.source}});
+    j["parameters"].push_back(
+        {{"name", p.name}, {"value", p.value}, {"origin", p.origin}, {"source", p.source}});
   return j;
 }
 
@@ -44,9 +45,9 @@ Json memory_json(const MemoryRecord& m) {
 }
 
 Json collective_json(const CollectiveRecord& c) {
-  return {{"operation", c.operation}, {"group", c.group},         {"ranks", c.ranks},
-          {"bytes", c.bytes.count()}, {"algorithm", c.algorithm}, {"protocol", c.protocol},
-          {"channels", c.channels},   {"count", c.count},         {"time_s", c.time.seconds()},
+  return {{"operation", c.operation},         {"group", c.group},         {"ranks", c.ranks},
+          {"bytes", c.bytes.count()},         {"algorithm", c.algorithm}, {"protocol", c.protocol},
+          {"channels", c.channels},           {"count", c.count},         {"time_s", c.time.seconds()},
           {"exposed_s", c.exposed.seconds()}, {"algbw_Bps", c.algbw_Bps}, {"busbw_Bps", c.busbw_Bps}};
 }
 
@@ -138,7 +139,11 @@ std::string write_result(const RunResult& r) {
   j["timeline"] = timeline_json(r.timeline);
   j["assumptions"] = r.assumptions;
   j["warnings"] = warnings_json(r.warnings);
-  j["engine"] = {{"ranks", r.ranks}, {"classes", r.classes}, {"events", r.events}, {"solves", r.solves}, {"wall_s", r.wall_s}};
+  j["engine"] = {{"ranks", r.ranks},
+                 {"classes", r.classes},
+                 {"events", r.events},
+                 {"solves", r.solves},
+                 {"wall_s", r.wall_s}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -152,9 +157,16 @@ std::string write_sweep(const Sweep& s) {
   j["type"] = name_of(s.type);
   j["rows"] = Json::array();
   for (const SweepRow& r : s.rows) {
-    Json row{{"operation", name_of(r.operation)}, {"size_bytes", r.size.count()}, {"count", r.count}, {"ranks", s.ranks},
-             {"time_s", r.time.seconds()},        {"algbw_Bps", r.algbw_Bps},     {"busbw_Bps", r.busbw_Bps},
-             {"algorithm", r.algorithm},          {"protocol", r.protocol},       {"channels", r.channels},
+    Json row{{"operation", name_of(r.operation)},
+             {"size_bytes", r.size.count()},
+             {"count", r.count},
+             {"ranks", s.ranks},
+             {"time_s", r.time.seconds()},
+             {"algbw_Bps", r.algbw_Bps},
+             {"busbw_Bps", r.busbw_Bps},
+             {"algorithm", r.algorithm},
+             {"protocol", r.protocol},
+             {"channels", r.channels},
              {"limit", r.limit}};
     if (is_reducing(r.operation)) row["reduction"] = name_of(s.reduction);
     j["rows"].push_back(std::move(row));
@@ -177,7 +189,8 @@ OldResult read_old_result(const JsonDocument& document) {
   if (schema != "busbar.sweep/1") root.at("schema").fail("\"busbar.result/1\" or \"busbar.sweep/1\"");
   for (const JsonValue& row : root.at("rows").items()) {
     old.operation = row.at("operation").string();
-    old.sweep_times_s.emplace_back(row.at("size_bytes").integer(0, INT64_MAX), row.at("time_s").number(0, kLongest));
+    old.sweep_times_s.emplace_back(row.at("size_bytes").integer(0, INT64_MAX),
+                                   row.at("time_s").number(0, kLongest));
   }
   return old;
 }

@@ -9,17 +9,18 @@
 
 namespace busbar {
 
-/// Base units in every key (`_s`, `_bytes`, `_Bps`, `_flops`). Identical for identical input, but for "engine".
+/// Base units in every key (`_s`, `_bytes`, `_Bps`, `_flops`). Identical for identical input, but for
+/// "engine".
 [[nodiscard]] std::string write_result(const RunResult& result);
 [[nodiscard]] std::string write_sweep(const Sweep& sweep);
 
-/// What a comparison needs of an older file. Either form is accepted; keys that this version does not know are skipped,
-/// so that results of later versions can be compared too.
+/// What a comparison needs of an older file. Either form is accepted; keys that this version does not know
+/// are skipped, so that results of later versions can be compared too.
 struct OldResult {
   std::string name;
-  std::vector<std::pair<std::string, double>> times_s;                 // step_time_s, compute_s, ...
-  std::vector<std::pair<std::int64_t, double>> sweep_times_s;          // size, time
-  std::string operation;                                               // of the sweep
+  std::vector<std::pair<std::string, double>> times_s;         // step_time_s, compute_s, ...
+  std::vector<std::pair<std::int64_t, double>> sweep_times_s;  // size, time
+  std::string operation;                                       // of the sweep
   [[nodiscard]] bool is_sweep() const { return !sweep_times_s.empty(); }
 };
 [[nodiscard]] OldResult read_old_result(const JsonDocument& document);

@@ -15,12 +15,12 @@ namespace busbar {
 struct SweepRow {
   CollectiveKind operation = CollectiveKind::kAllReduce;
   Bytes size;
-  std::int64_t count = 0;          // elements as nccl-tests counts them: per rank for gathers and scatters
+  std::int64_t count = 0;  // elements as nccl-tests counts them: per rank for gathers and scatters
   Time time;
   double algbw_Bps = 0, busbw_Bps = 0;
   std::string algorithm, protocol;
   std::int64_t channels = 0;
-  std::string limit;               // the resource that bounds the rate, or what else does
+  std::string limit;  // the resource that bounds the rate, or what else does
 };
 
 struct Sweep {

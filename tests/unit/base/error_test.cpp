@@ -25,7 +25,7 @@ TEST(Error, JoinsItsPartsIntoOneLine) {
       line_of(
           {.where = "t.json#/nic", .expected = "a bandwidth", .given = "400", .suggestion = "add a unit"}),
       "t.json#/nic: expected a bandwidth, got 400; add a unit");
-  EXPECT_EQ(line_of({.where = "t.json", .suggestion = "did you mean 'x'?", .message = "unknown key 'y'"}),
+  EXPECT_EQ(line_of({.where = "t.json", .message = "unknown key 'y'", .suggestion = "did you mean 'x'?"}),
             "t.json: unknown key 'y'; did you mean 'x'?");
 }
 

@@ -16,7 +16,8 @@ struct PrivateRing {
   std::vector<double> latency;
   GroupRoutes routes;
 
-  PrivateRing(std::vector<double> bw, std::vector<double> alpha) : bandwidth(std::move(bw)), latency(std::move(alpha)) {
+  PrivateRing(std::vector<double> bw, std::vector<double> alpha)
+      : bandwidth(std::move(bw)), latency(std::move(alpha)) {
     const auto n = static_cast<std::uint32_t>(bandwidth.size());
     routes.ranks = n;
     routes.hosts = 1;
@@ -32,7 +33,8 @@ struct PrivateRing {
   }
 };
 
-// latency + the slowest strand (each alone on its links) + tail: what the engine makes of a plan on an idle machine.
+// latency + the slowest strand (each alone on its links) + tail: what the engine makes of a plan on an idle
+// machine.
 double planned_seconds(const Algorithm& row, const PrivateRing& ring, Bytes bytes) {
   const Plan plan = row.plan({.kind = row.kind, .bytes = bytes, .routes = &ring.routes});
   double slowest = 0;
@@ -52,11 +54,13 @@ double chunk_bytes(const Schedule& s, Bytes bytes) {
   return s.kind == CollectiveKind::kSendRecv ? bytes.as_double() : bytes.as_double() / s.chunks;
 }
 
-// In lock step: a round starts when the one before has ended everywhere, and lasts as long as its slowest send.
+// In lock step: a round starts when the one before has ended everywhere, and lasts as long as its slowest
+// send.
 double lock_step_seconds(const Schedule& s, const PrivateRing& ring, Bytes bytes) {
   std::vector<double> rounds(s.rounds, 0);
   for (const Send& send : s.sends)
-    rounds[send.round] = std::max(rounds[send.round], ring.latency[send.from] + chunk_bytes(s, bytes) / ring.bandwidth[send.from]);
+    rounds[send.round] = std::max(
+        rounds[send.round], ring.latency[send.from] + chunk_bytes(s, bytes) / ring.bandwidth[send.from]);
   double total = 0;
   for (const double r : rounds) total += r;
   return total;
@@ -80,7 +84,9 @@ double data_driven_seconds(const Schedule& s, const PrivateRing& ring, Bytes byt
 class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
 
 INSTANTIATE_TEST_SUITE_P(Table, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
-                         [](const auto& row) { return std::string(name_of(row.param.kind)) + "_" + std::string(row.param.name); });
+                         [](const auto& row) {
+                           return std::string(name_of(row.param.kind)) + "_" + std::string(row.param.name);
+                         });
 
 TEST_P(EveryAlgorithm, KeepsItsContractOnAllSmallGroups) {
   for (std::uint32_t n = 1; n <= 17; ++n) {
@@ -97,7 +103,8 @@ TEST_P(EveryAlgorithm, SendsTheBytesThatItsOperationNeeds) {
     const Schedule s = GetParam().schedule(n);
     const double share = GetParam().kind == CollectiveKind::kSendRecv ? 1.0 : 1.0 / s.chunks;
     for (const std::uint64_t chunks : chunks_sent(s))
-      EXPECT_NEAR(static_cast<double>(chunks) * share, busbw_factor(GetParam().kind, n), 1e-12) << n << " ranks";
+      EXPECT_NEAR(static_cast<double>(chunks) * share, busbw_factor(GetParam().kind, n), 1e-12)
+          << n << " ranks";
   }
 }
 
@@ -106,7 +113,8 @@ TEST_P(EveryAlgorithm, PlansWhatItsScheduleTakesInLockStepOnUniformRings) {
     const PrivateRing ring(std::vector<double>(n, 25e9), std::vector<double>(n, 3e-6));
     const Bytes bytes(std::int64_t{n} << 20);
     const double want = lock_step_seconds(GetParam().schedule(n), ring, bytes);
-    EXPECT_NEAR(planned_seconds(GetParam(), ring, bytes), want, 1e-12 * n) << n << " ranks";  // a picosecond per hop
+    EXPECT_NEAR(planned_seconds(GetParam(), ring, bytes), want, 1e-12 * n)
+        << n << " ranks";  // a picosecond per hop
   }
 }
 
@@ -117,7 +125,8 @@ TEST_P(EveryAlgorithm, PlansTheSlowestLinkInLockStepWithoutLatency) {
     for (std::uint32_t i = 0; i < n; ++i) bandwidth.push_back(1e9 * random.whole(1, 50));
     const PrivateRing ring(bandwidth, std::vector<double>(n, 0));
     const Bytes bytes(std::int64_t{n} << 20);
-    EXPECT_NEAR(planned_seconds(GetParam(), ring, bytes), lock_step_seconds(GetParam().schedule(n), ring, bytes), 1e-11)
+    EXPECT_NEAR(planned_seconds(GetParam(), ring, bytes),
+                lock_step_seconds(GetParam().schedule(n), ring, bytes), 1e-11)
         << "seed 51, " << n << " ranks";
   }
 }
@@ -130,7 +139,8 @@ TEST_P(EveryAlgorithm, PlansTheWorstPathWhenLatenciesDiffer) {
     for (std::uint32_t i = 0; i < n; ++i) latency.push_back(1e-6 * random.whole(1, 20));
     const PrivateRing ring(std::vector<double>(n, 25e9), latency);
     const Bytes bytes(std::int64_t{n} << 20);
-    EXPECT_NEAR(planned_seconds(GetParam(), ring, bytes), data_driven_seconds(GetParam().schedule(n), ring, bytes), 1e-11)
+    EXPECT_NEAR(planned_seconds(GetParam(), ring, bytes),
+                data_driven_seconds(GetParam().schedule(n), ring, bytes), 1e-11)
         << "seed 52, " << n << " ranks";
   }
 }
@@ -148,7 +158,8 @@ TEST(Algorithms, HaveDistinctNamesPerOperationAndAnExplanation) {
   }
 }
 
-// 1 GiB on 8 GPUs at 400 GB/s: 2 x 7/8 x 1073741824 / 400e9 = 4.69762 ms. (4.375 ms would take a GiB for a GB.)
+// 1 GiB on 8 GPUs at 400 GB/s: 2 x 7/8 x 1073741824 / 400e9 = 4.69762 ms. (4.375 ms would take a GiB for a
+// GB.)
 TEST(RingAllReduce, TakesFourPointSevenMillisecondsForAGibibyteOnEightGpus) {
   const PrivateRing ring(std::vector<double>(8, 400e9), std::vector<double>(8, 0));
   const Algorithm* row = find_algorithm(CollectiveKind::kAllReduce, "ring");
@@ -160,9 +171,11 @@ TEST(RingAllReduce, EqualsReduceScatterAndThenAllGather) {
   for (std::uint32_t n = 2; n <= 16; ++n) {
     const PrivateRing ring(std::vector<double>(n, 100e9), std::vector<double>(n, 2e-6));
     const Bytes bytes(std::int64_t{n} << 22);
-    const double both = planned_seconds(*find_algorithm(CollectiveKind::kReduceScatter, "ring"), ring, bytes) +
-                        planned_seconds(*find_algorithm(CollectiveKind::kAllGather, "ring"), ring, bytes);
-    EXPECT_NEAR(planned_seconds(*find_algorithm(CollectiveKind::kAllReduce, "ring"), ring, bytes), both, 3e-12);
+    const double both =
+        planned_seconds(*find_algorithm(CollectiveKind::kReduceScatter, "ring"), ring, bytes) +
+        planned_seconds(*find_algorithm(CollectiveKind::kAllGather, "ring"), ring, bytes);
+    EXPECT_NEAR(planned_seconds(*find_algorithm(CollectiveKind::kAllReduce, "ring"), ring, bytes), both,
+                3e-12);
   }
 }
 

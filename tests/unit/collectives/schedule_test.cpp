@@ -10,13 +10,15 @@ namespace {
 
 using Values = std::vector<std::vector<double>>;  // [rank][element]
 
-// Runs a schedule on numbers, one element per chunk: the value of a chunk is what its contributions add up to.
+// Runs a schedule on numbers, one element per chunk: the value of a chunk is what its contributions add up
+// to.
 Values run_on(const Schedule& s, const Values& inputs) {
   const auto holdings = run_symbolically(s);
   Values out(s.ranks, std::vector<double>(s.chunks, 0));
   for (std::uint32_t r = 0; r < s.ranks; ++r)
     for (std::uint32_t c = 0; c < s.chunks; ++c)
-      for (std::uint32_t from = 0; from < holdings[r][c].size(); ++from) out[r][c] += holdings[r][c][from] * inputs[from][c];
+      for (std::uint32_t from = 0; from < holdings[r][c].size(); ++from)
+        out[r][c] += holdings[r][c][from] * inputs[from][c];
   return out;
 }
 
@@ -45,7 +47,8 @@ TEST(RingReduceScatter, AveragesHalvesOfTwoGradients) {
 const Values kFour = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}, {13, 14, 15, 16}};
 
 TEST(RingAllReduce, SumsFourRanksEverywhere) {
-  for (const auto& rank : run_on(all_reduce_ring_schedule(4), kFour)) EXPECT_EQ(rank, (std::vector<double>{28, 32, 36, 40}));
+  for (const auto& rank : run_on(all_reduce_ring_schedule(4), kFour))
+    EXPECT_EQ(rank, (std::vector<double>{28, 32, 36, 40}));
 }
 
 TEST(RingReduceScatter, LeavesOneSumOnEachOfFourRanks) {
@@ -53,7 +56,8 @@ TEST(RingReduceScatter, LeavesOneSumOnEachOfFourRanks) {
   for (std::size_t r = 0; r < 4; ++r) EXPECT_EQ(out[r][r], (std::vector<double>{28, 32, 36, 40})[r]);
 }
 
-// FSDP by hand: parameters [10,20,30,40]; gradients averaged and scattered; learning rate 0.1; gathered again.
+// FSDP by hand: parameters [10,20,30,40]; gradients averaged and scattered; learning rate 0.1; gathered
+// again.
 TEST(RingSchedules, TrainOneFsdpStepByHand) {
   const std::vector<double> parameters = {10, 20, 30, 40};
   const Values gradients = run_on(reduce_scatter_ring_schedule(4), kFour);

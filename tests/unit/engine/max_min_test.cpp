@@ -47,7 +47,8 @@ double flows(const System& s, std::size_t strand, std::size_t resource) {
   return 0;
 }
 
-// The slow obvious twin: raise all rates together by the smallest possible step, again and again, with plain doubles.
+// The slow obvious twin: raise all rates together by the smallest possible step, again and again, with plain
+// doubles.
 std::vector<double> twin(const System& s) {
   const std::size_t n = s.usage.size();
   std::vector<double> rate(n, 0);
@@ -164,7 +165,8 @@ TEST(MaxMin, AgreesWithTheSlowTwinOnRandomSystems) {
     const System s = random_system(random);
     const std::vector<double> fast = s.rates();
     const std::vector<double> slow = twin(s);
-    for (std::size_t i = 0; i < fast.size(); ++i) ASSERT_NEAR(fast[i], slow[i], 1e-6 * slow[i]) << "seed 20261, trial " << trial;
+    for (std::size_t i = 0; i < fast.size(); ++i)
+      ASSERT_NEAR(fast[i], slow[i], 1e-6 * slow[i]) << "seed 20261, trial " << trial;
   }
 }
 
@@ -176,10 +178,12 @@ TEST(MaxMin, NeverOverfillsAResourceAndLeavesNoStrandThatCouldRise) {
     std::vector<double> load(s.capacity.size(), 0);
     for (std::size_t r = 0; r < load.size(); ++r)
       for (std::size_t i = 0; i < rate.size(); ++i) load[r] += flows(s, i, r) * rate[i];
-    for (std::size_t r = 0; r < load.size(); ++r) ASSERT_LE(load[r], s.capacity[r] * (1 + 1e-12)) << "seed 20262, trial " << trial;
+    for (std::size_t r = 0; r < load.size(); ++r)
+      ASSERT_LE(load[r], s.capacity[r] * (1 + 1e-12)) << "seed 20262, trial " << trial;
     for (std::size_t i = 0; i < rate.size(); ++i) {
       bool held = rate[i] >= s.cap[i];
-      for (std::size_t r = 0; r < load.size(); ++r) held = held || (flows(s, i, r) > 0 && load[r] >= s.capacity[r] * (1 - 1e-9));
+      for (std::size_t r = 0; r < load.size(); ++r)
+        held = held || (flows(s, i, r) > 0 && load[r] >= s.capacity[r] * (1 - 1e-9));
       ASSERT_TRUE(held) << "seed 20262, trial " << trial << ", strand " << i;
     }
   }
@@ -200,7 +204,8 @@ TEST(MaxMin, GivesTheSameBitsWhateverTheOrderOfStrands) {
       shuffled.cap.push_back(s.cap[i]);
     }
     const std::vector<double> other = shuffled.rates();
-    for (std::size_t k = 0; k < order.size(); ++k) ASSERT_EQ(other[k], rate[order[k]]) << "seed 20263, trial " << trial;
+    for (std::size_t k = 0; k < order.size(); ++k)
+      ASSERT_EQ(other[k], rate[order[k]]) << "seed 20263, trial " << trial;
   }
 }
 
@@ -212,7 +217,8 @@ TEST(MaxMin, ScalesWithAllCapacities) {
     for (double& c : s.capacity) c *= 4;
     for (double& c : s.cap) c *= 4;
     const std::vector<double> after = s.rates();
-    for (std::size_t i = 0; i < before.size(); ++i) ASSERT_EQ(after[i], 4 * before[i]) << "seed 20264, trial " << trial;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      ASSERT_EQ(after[i], 4 * before[i]) << "seed 20264, trial " << trial;
   }
 }
 

@@ -52,8 +52,8 @@ TEST(StrandSet, TakesVolumeOverRateForALoneStrand) {
   EXPECT_EQ(run(set, {{Time::zero(), &a.strand}})[0], Time::from_seconds(0.1));
 }
 
-// Two strands of 1 GB on 10 GB/s, the second 50 ms later: the first has 0.5 GB left, both run at 5 GB/s until it ends
-// at 150 ms; the second then has 0.5 GB left at 10 GB/s and ends at 200 ms.
+// Two strands of 1 GB on 10 GB/s, the second 50 ms later: the first has 0.5 GB left, both run at 5 GB/s until
+// it ends at 150 ms; the second then has 0.5 GB left at 10 GB/s and ends at 200 ms.
 TEST(StrandSet, SharesFromTheMomentAnotherStarts) {
   const Owned a = make(1e9, {0});
   const Owned b = make(1e9, {0});
@@ -84,7 +84,8 @@ TEST(StrandSet, DoesNotSolveStrandsThatShareNothingWithAChange) {
   EXPECT_EQ(endings[0].at, Time::from_seconds(0.11));
 }
 
-// Conservation: what the links report is what the strands carried; and no link carries more than capacity x time.
+// Conservation: what the links report is what the strands carried; and no link carries more than capacity x
+// time.
 TEST(StrandSet, ConservesBytesOnEveryLinkInRandomRuns) {
   Seeded random(404);
   for (int trial = 0; trial < 200; ++trial) {

@@ -1,0 +1,67 @@
+// Running a built program as a user would, in a folder of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace busbar {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A test with a fresh folder that disappears afterwards.
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "busbar-test-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~ProgramTest() override { std::filesystem::remove_all(folder_); }
+
+  /// A file in the folder; returns its name.
+  std::string file(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return name;
+  }
+  [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+
+  /// `arguments` go through the shell, in the folder.
+  Outcome simulate(const std::string& arguments) {
+    const std::filesystem::path streams = folder_.string() + "-streams";
+    std::filesystem::create_directories(streams);
+    const std::string command = "cd '" + folder_.string() + "' && '" BUSBAR_BIN_DIR "/simulate' " +
+                                arguments + " >'" + (streams / "out").string() + "' 2>'" +
+                                (streams / "err").string() + "'";
+    const int status = std::system(command.c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(streams / "out"),
+                    read_file(streams / "err")};
+    std::filesystem::remove_all(streams);
+    return outcome;
+  }
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace busbar

@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include "sim/base/error.h"
+#include "tests/support/inline.h"
+
+namespace busbar {
+namespace {
+
+Sweep ideal_sweep(const Topology& t, CollectiveKind kind, std::vector<Bytes> sizes,
+                  std::vector<std::uint32_t> ranks = {}) {
+  return sweep(t, {.operation = kind, .ranks = std::move(ranks), .sizes = std::move(sizes)}, ideal_profile(),
+               {});
+}
+
+TEST(Sweep, HasNcclTestsColumns) {
+  const Sweep s = ideal_sweep(star(8, "400 GB/s"), CollectiveKind::kAllReduce, {1_GiB});
+  ASSERT_EQ(s.rows.size(), 1U);
+  EXPECT_EQ(s.rows[0].time, Time::picoseconds(4697620480));  // 2 x 7/8 x 2^30 / 400e9 s
+  EXPECT_EQ(s.rows[0].count, (std::int64_t{1} << 30) / 4);
+  EXPECT_NEAR(s.rows[0].busbw_Bps, 400e9, 1);
+  EXPECT_EQ(s.rows[0].limit, "nvlink g0->s");
+}
+
+// Sizes of gathered buffers are whole multiples of 16 bytes per rank; smaller ones are left out.
+TEST(Sweep, RoundsGatheredSizesAsNcclTestsDoes) {
+  const Sweep s = ideal_sweep(star(3, "100 GB/s"), CollectiveKind::kAllGather, {8_B, 64_B, 100_B, 1_KiB});
+  ASSERT_EQ(s.rows.size(), 3U);
+  EXPECT_EQ(s.rows[0].size, 48_B);
+  EXPECT_EQ(s.rows[1].size, 96_B);
+  EXPECT_EQ(s.rows[2].size, 1008_B);
+  EXPECT_EQ(s.rows[2].count, 1008 / 4 / 3);
+}
+
+TEST(Sweep, RunsOnSomeRanksOnly) {
+  const Sweep s = ideal_sweep(star(8, "100 GB/s"), CollectiveKind::kAllReduce, {8_MB}, {2, 5});
+  EXPECT_EQ(s.ranks, 2U);
+  EXPECT_EQ(s.rows[0].time, Time::from_seconds(8e6 / 100e9));
+}
+
+TEST(Sweep, SaysWhenNoSizeIsLargeEnough) {
+  EXPECT_THROW(static_cast<void>(ideal_sweep(star(8, "100 GB/s"), CollectiveKind::kAllGather, {8_B})), Error);
+}
+
+// Latency 12 us (6 steps of 2 us) against 2 x 3/4 x S / 100 GB/s: half the bandwidth where both are equal, S
+// = 800 kB, so 512 KiB is below and 1 MiB above.
+TEST(Sweep, EndsWithTheHalfBandwidthSize) {
+  std::vector<Bytes> sizes;
+  for (std::int64_t k = 10; k <= 34; ++k) sizes.emplace_back(std::int64_t{1} << k);
+  const Sweep s = ideal_sweep(star(4, "100 GB/s", "1 us"), CollectiveKind::kAllReduce, sizes);
+  EXPECT_EQ(s.half_bandwidth_size, 1_MiB);
+}
+
+TEST(Sweep, NeverSlowsALoneCollectiveWithMoreBandwidthOrFewerBytes) {
+  for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                    CollectiveKind::kReduceScatter, CollectiveKind::kSendRecv}) {
+    const std::vector<Bytes> sizes = {1_KiB, 64_KiB, 1_MiB, 64_MiB, 1_GiB};
+    const Sweep slow = ideal_sweep(star(6, "100 GB/s", "1 us"), kind, sizes);
+    const Sweep fast = ideal_sweep(star(6, "200 GB/s", "1 us"), kind, sizes);
+    for (std::size_t i = 0; i < slow.rows.size(); ++i) {
+      EXPECT_LE(fast.rows[i].time, slow.rows[i].time);
+      EXPECT_TRUE(i == 0 || slow.rows[i].time >= slow.rows[i - 1].time);
+    }
+  }
+}
+
+TEST(Sweep, ChangesProtocolWithSizeAndSaysSo) {
+  const Topology t = topology_from(
+      R"({"schema": "busbar.topology/1", "name": "one", "hosts": {"count": 1, "type": "dgx-h100"},
+                                       "fabric": {"family": "none"}})");
+  const Sweep s = sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {1_KiB, 8_MiB, 1_GiB}},
+                        default_profile(), {});
+  EXPECT_EQ(s.rows[0].protocol, "LL");
+  EXPECT_EQ(s.rows[1].protocol, "LL128");
+  EXPECT_EQ(s.rows[2].protocol, "Simple");
+  const Sweep forced =
+      sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {1_KiB}}, default_profile(),
+            {.overrides = {.protocol = Protocol::kSimple, .channels = 4}});
+  EXPECT_EQ(forced.rows[0].protocol, "Simple");
+  EXPECT_EQ(forced.rows[0].channels, 4);
+}
+
+}  // namespace
+}  // namespace busbar
