@@ -56,7 +56,7 @@ std::string collectives_text(const RunResult& r) {
   table.add({"operation", "group", "bytes", "count", "algorithm", "time each", "busbw", "exposed"});
   for (std::size_t i = 0; i < std::min(kCollectivesShown, r.collectives.size()); ++i) {
     const CollectiveRecord& c = r.collectives[i];
-    table.add({c.operation, fmt::format("{} ({})", printable(c.group), c.ranks), to_text(c.bytes),
+    table.add({c.operation, fmt::format("{} ({})", printable(c.group), c.ranks), to_si_text(c.bytes),
                fmt::format("{}", c.count), fmt::format("{}/{}/{}", c.algorithm, c.protocol, c.channels),
                to_text(c.time), GBps(c.busbw_Bps), to_text(c.exposed)});
   }
@@ -106,11 +106,20 @@ std::string advice(const RunResult& r) {
 std::string memory_text(const RunResult& r) {
   if (!r.memory) return "";
   const MemoryRecord& m = *r.memory;
-  std::string text = fmt::format("\nMemory per GPU  {}", to_text(m.total));
-  if (m.capacity) text += fmt::format(" of {} ({})", to_text(*m.capacity), *m.fits ? "fits" : "DOES NOT FIT");
-  return text + fmt::format(": parameters {}, gradients {}, optimizer {}, activations {}, buffers {}\n",
-                            to_text(m.parameters), to_text(m.gradients), to_text(m.optimizer),
-                            to_text(m.activations), to_text(m.buffers));
+  std::string text = fmt::format("\nMemory per GPU  {}", to_si_text(m.total));
+  if (m.capacity) text += fmt::format(" of {} ({})", to_si_text(*m.capacity), *m.fits ? "fits" : "DOES NOT FIT");
+  const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters},
+                                                 {"gradients", m.gradients},
+                                                 {"optimizer", m.optimizer},
+                                                 {"activations", m.activations},
+                                                 {"buffers", m.buffers}};
+  const char* separator = ": ";
+  for (const auto& [name, bytes] : parts) {
+    if (bytes.count() == 0) continue;
+    text += fmt::format("{}{} {}", separator, name, to_si_text(bytes));
+    separator = ", ";
+  }
+  return text + "\n";
 }
 
 // Runs of the same kind of segment on the critical path, in order of their share.
@@ -156,7 +165,9 @@ std::string summary_text(const RunResult& r) {
 std::string compare_text(const OldResult& before, const RunResult& after) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"", "before", "after", "change"});
-  for (const auto& [key, now] : times_of(after)) {
+  for (const auto& part : times_of(after)) {
+    const std::string& key = part.first;
+    const double now = part.second;
     const auto was = std::find_if(before.times_s.begin(), before.times_s.end(),
                                   [&](const auto& p) { return p.first == key; });
     if (was == before.times_s.end() || (was->second == 0 && now == 0)) continue;

@@ -153,7 +153,7 @@ JsonDocument JsonDocument::load(const std::string& path) {
   return make(read_file(path), path, folder_of(path));
 }
 
-JsonDocument JsonDocument::parse(std::string text, std::string name) {
+JsonDocument JsonDocument::parse(std::string_view text, std::string name) {
   return make(text, std::move(name), "");
 }
 

@@ -24,7 +24,7 @@ struct JsonNode;  // sim/base/json_node.h, private to the reader
 class JsonDocument {
  public:
   [[nodiscard]] static JsonDocument load(const std::string& path);
-  [[nodiscard]] static JsonDocument parse(std::string text, std::string name);
+  [[nodiscard]] static JsonDocument parse(std::string_view text, std::string name);
   [[nodiscard]] JsonValue root() const;
   [[nodiscard]] const std::string& name() const;
   /// The folder of the file (for files that it names; "." where the path has none), "" for text.

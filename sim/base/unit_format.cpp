@@ -63,6 +63,8 @@ std::string to_text(Bytes b) {
   return scaled(b.as_double(), kSizes);
 }
 
+std::string to_si_text(Bytes b) { return scaled(b.as_double(), kSizes); }
+
 std::string to_text(Bandwidth b) { return std::isinf(b.Bps()) ? "unlimited" : scaled(b.Bps(), kBandwidths); }
 std::string to_text(FlopRate f) { return scaled(f.flops(), kFlopRates); }
 

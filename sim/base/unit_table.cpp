@@ -66,7 +66,7 @@ std::string respelled(std::string_view given) {
 
 /// A unit of another dimension stands where `wanted` is due.
 std::string other_dimension(Dimension wanted, const Unit& given) {
-  const std::string hint = fmt::format("'{}' is {}", given.name, kind_of(given.dimension));
+  std::string hint = fmt::format("'{}' is {}", given.name, kind_of(given.dimension));
   const std::string per_second = std::string(given.name) + "/s";
   if (find_unit_of(wanted, per_second) != nullptr)
     return fmt::format("{}; {} is '{}'", hint, kind_of(wanted), per_second);
@@ -99,7 +99,7 @@ std::string case_hint(Dimension wanted, std::string_view given, std::string_view
   const std::string_view name = names[0];
   // "Gib/s" would be bits; we have no such unit, and 'GiB/s' is 8 times as much.
   if (name.ends_with("iB/s") && !spelling.ends_with("B/s")) return "";
-  const std::string hint = fmt::format("{} is written '{}'", quoted(given), name);
+  std::string hint = fmt::format("{} is written '{}'", quoted(given), name);
   if (!name.starts_with("kB")) return hint;
   return fmt::format("{} (powers of 1000) or 'Ki{}' (powers of 1024)", hint, name.substr(1));
 }

@@ -41,6 +41,8 @@ using Parsed = std::variant<T, UnitError>;
 /// bandwidth is "unlimited".
 [[nodiscard]] std::string to_text(Time t);
 [[nodiscard]] std::string to_text(Bytes b);
+/// Always in powers of 1000, so that sizes in one column or sentence compare: "18.3 GB".
+[[nodiscard]] std::string to_si_text(Bytes b);
 [[nodiscard]] std::string to_text(Bandwidth b);
 [[nodiscard]] std::string to_text(FlopRate f);
 

@@ -134,7 +134,8 @@ std::vector<std::uint32_t> ranks_of(std::string_view text, std::uint32_t availab
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string part(text.substr(begin, end - begin));
     // A single rank is the range from itself to itself.
-    const auto range = parse_rank_range(part.find('-') == std::string::npos ? part + "-" + part : part);
+    const auto range =
+        parse_rank_range(part.find('-') == std::string::npos ? fmt::format("{}-{}", part, part) : part);
     if (!range)
       throw Error(
           {.where = "--ranks", .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});

@@ -88,7 +88,8 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--workload", o.workload,
                  "step: busbar.workload/1 or busbar.trace/1 file (also in the catalogue)");
   app.add_option("--calibration", o.calibration, "default or ideal")->capture_default_str();
-  app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")->allow_extra_args(false);
+  app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")
+      ->allow_extra_args(false);
   app.add_option("--collective", raw.collective, "predict one collective over --sizes instead of a step");
   app.add_option("--sizes", raw.sizes, "FROM:TO:FACTOR; K, M, G are powers of 1024 (default 8:8G:2)");
   app.add_option("--ranks", raw.ranks, "ranks of the collective: 0-7, 0-15:2 or a comma list (default all)");

@@ -124,9 +124,10 @@ KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu, const Ge
     if (peak == gpu.peak.end())
       throw Error({.message = fmt::format("the GPU has no {} peak, which a kernel of this step needs",
                                           name_of(work.type))});
-    demand.sm_s = work.flops / (peak->second.flops() * kernel_efficiency(work, g));
+    demand.sm_s = work.flops / (peak->second.flops() * kernel_efficiency(work, g) * g.step_share);
   }
-  if (work.bytes > 0) demand.memory_s = work.bytes / (gpu.memory_bandwidth.Bps() * g.memory_efficiency);
+  if (work.bytes > 0)
+    demand.memory_s = work.bytes / (gpu.memory_bandwidth.Bps() * g.memory_efficiency * g.step_share);
   return demand;
 }
 

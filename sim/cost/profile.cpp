@@ -36,7 +36,8 @@ std::vector<Generation> generations() {
        .matmul_efficiency = 0.858,
        .attention_efficiency = 0.55,
        .attention_backward_efficiency = 0.55 * 0.85,
-       .memory_efficiency = 0.85},
+       .memory_efficiency = 0.85,
+       .step_share = 0.86},
       {.name = "hopper",
        .gpus = {"H100", "H200", "GH200"},
        .base_us = {4.8, 12.4, 13.2},
@@ -57,7 +58,8 @@ std::vector<Generation> generations() {
        .matmul_efficiency = 0.777,
        .attention_efficiency = 0.68,
        .attention_backward_efficiency = 0.68 * 0.85,
-       .memory_efficiency = 0.85},
+       .memory_efficiency = 0.85,
+       .step_share = 0.645},
   };
 }
 
@@ -126,7 +128,7 @@ Profile ideal_profile() {
   profile.memory_bytes_per_byte = 0;
   for (Generation& g : profile.generations)
     g.nvlink_efficiency = g.matmul_efficiency = g.attention_efficiency = g.attention_backward_efficiency =
-        g.memory_efficiency = 1.0;
+        g.memory_efficiency = g.step_share = 1.0;
   return profile;
 }
 
@@ -147,7 +149,9 @@ std::vector<ProfileParameter> parameters_of(const Profile& p, const Generation& 
       {"attention_efficiency", fmt::format("{:.3f}", g.attention_efficiency), "fitted", kernels},
       {"attention_backward_efficiency", fmt::format("{:.3f}", g.attention_backward_efficiency), "default",
        "FlashAttention-3 paper, figures 5 and 6"},
-      {"memory_efficiency", fmt::format("{:.3f}", g.memory_efficiency), "default", "assumed"}};
+      {"memory_efficiency", fmt::format("{:.3f}", g.memory_efficiency), "default", "assumed"},
+      {"step_share", fmt::format("{:.3f}", g.step_share), "fitted",
+       "one step of IBM's fms-fsdp README per GPU generation"}};
   const std::vector<ProfileParameter> wire = {
       {"base_latency LL / LL128 / Simple", by_protocol(g.base_us), "fitted", fit},
       {"nvlink_hop_latency LL / LL128 / Simple", by_protocol(g.hop_us), "fitted", fit},

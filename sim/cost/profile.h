@@ -37,7 +37,9 @@ struct Generation {
   double ll_max_one_host, ll_max_two_hosts, ll_max_more_hosts;  // GB/s
   double ring_ll128_max_per_channel;                            // GB/s
   // Compute.
-  double matmul_efficiency, attention_efficiency, attention_backward_efficiency, memory_efficiency;
+  double matmul_efficiency, attention_efficiency, attention_backward_efficiency,
+      memory_efficiency;  // timed alone
+  double step_share;      // what kernels inside a step reach of that: clocks under load, launches, framework
 };
 
 /// Constants of the network between hosts (InfiniBand, RoCE). Microseconds by protocol.

@@ -167,7 +167,7 @@ void warn_of_latency(RunResult& result, Replay& replay) {
           {"latency-bound",
            fmt::format("{} of {} on {} spends more than half of its {} in latency; larger messages would use "
                        "the links better",
-                       name_of(r.kind), to_text(r.bytes), r.group, to_text(Time::from_seconds(mean)))});
+                       name_of(r.kind), to_si_text(r.bytes), r.group, to_text(Time::from_seconds(mean)))});
   }
 }
 
@@ -194,8 +194,8 @@ void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
                                     replay.placement().generation(0).name)});
   if (result.memory && result.memory->fits == false)
     result.warnings.push_back(
-        {"memory", fmt::format("needs {} per GPU, which has {}", to_text(result.memory->total),
-                               to_text(*result.memory->capacity))});
+        {"memory", fmt::format("needs {} per GPU, which has {}", to_si_text(result.memory->total),
+                               to_si_text(*result.memory->capacity))});
   if (replay.trace().ranks < topology.ranks().size())
     result.warnings.push_back(
         {"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
@@ -206,6 +206,21 @@ void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
 void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {
   for (const ProfileParameter& p : parameters_of(profile, replay.placement().generation(0)))
     result.parameters.push_back({p.name, p.value, p.origin, p.source});
+}
+
+// What a reader must know of the profile before believing the figures.
+void add_assumptions(RunResult& result, const Replay& replay, const Profile& profile) {
+  result.assumptions = replay.trace().assumptions;
+  if (profile.ideal) {
+    result.assumptions.emplace_back(
+        "ideal profile: every efficiency is 1, latency comes from the links alone");
+    return;
+  }
+  const Generation& g = replay.placement().generation(0);
+  result.assumptions.push_back(fmt::format(
+      "{} GPUs: large matmuls run at {:.0f} % of their peak ({:.3f} alone x {:.3f} inside a step; fitted)",
+      g.name, 100 * g.matmul_efficiency * g.step_share, g.matmul_efficiency, g.step_share));
+  result.assumptions.emplace_back("collectives run as rings; trees and NVLink SHARP are not modelled yet");
 }
 
 }  // namespace
@@ -232,7 +247,7 @@ RunResult simulate(const Topology& topology, const StepTrace& trace, const Profi
   result.links = links_of(replay, topology, result.step_time);
   result.critical_path = critical_path_of(replay, result.last_rank);
   result.timeline = std::move(replay.timelines());
-  result.assumptions = trace.assumptions;
+  add_assumptions(result, replay, profile);
   add_parameters(result, replay, profile);
   add_warnings(result, replay, topology);
   result.events = replay.events();

@@ -190,9 +190,9 @@ std::int64_t optimizer_bytes_per_parameter(const PrecisionSpec& precision, const
   const std::int64_t parameter = size_of(precision.parameters);
   if (optimizer.kind == "sgd") return gradient + 2 * parameter;
   if (optimizer.kind != "adamw") return 0;
-  const std::int64_t moments = 2 * 2 * size_of(optimizer.state);
+  const std::int64_t moments = std::int64_t{4} * size_of(optimizer.state);
   const std::int64_t master = precision.parameters == DataType::kFp32 ? 0 : 2 * size_of(DataType::kFp32);
-  return gradient + master + moments + (master == 0 ? 2 : 1) * parameter;
+  return gradient + master + moments + std::int64_t{master == 0 ? 2 : 1} * parameter;
 }
 
 }  // namespace busbar
