@@ -59,6 +59,8 @@ struct Host {
   std::string type;            // "dgx-h100"; "" in the long form
   std::vector<DeviceId> gpus;  // in file order
   std::vector<DeviceId> nics;  // those that have a network link, in file order
+  std::uint32_t domain =
+      0;  // hosts whose GPUs one NVLink switch joins share it; by default the host's own index
 };
 
 /// Immutable once built (see TopologyBuilder). Links come in file order; a full-duplex link gives two
@@ -107,6 +109,8 @@ class TopologyBuilder {
   /// Room for this many more devices and link directions; saves time only.
   void reserve(std::size_t devices, std::size_t links);
   std::uint32_t add_host(std::string name, std::string type);
+  /// Puts a host into the NVLink domain of another (racks whose trays share NVLink switches).
+  void set_domain(std::uint32_t host, std::uint32_t domain);
   std::int32_t add_gpu_model(GpuModel model);  // the same name twice gives the same index
   DeviceId add_device(std::string id, DeviceKind kind, std::uint32_t host = kNoHost,
                       std::int32_t gpu_model = -1);

@@ -87,8 +87,13 @@ void TopologyBuilder::reserve(std::size_t devices, std::size_t links) {
 }
 
 std::uint32_t TopologyBuilder::add_host(std::string name, std::string type) {
-  t_.hosts_.push_back({std::move(name), std::move(type), {}, {}});
-  return static_cast<std::uint32_t>(t_.hosts_.size() - 1);
+  const auto index = static_cast<std::uint32_t>(t_.hosts_.size());
+  t_.hosts_.push_back({std::move(name), std::move(type), {}, {}, index});
+  return index;
+}
+
+void TopologyBuilder::set_domain(std::uint32_t host, std::uint32_t domain) {
+  t_.hosts_[host].domain = domain;
 }
 
 std::int32_t TopologyBuilder::add_gpu_model(GpuModel model) {

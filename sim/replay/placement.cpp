@@ -36,7 +36,7 @@ std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint
   std::map<std::uint32_t, std::size_t> seen;
   std::size_t last = 0;
   for (std::uint32_t m = 0; m < members.size(); ++m) {
-    const std::uint32_t host = topology_->device(device(members[m])).host;
+    const std::uint32_t host = domain(device(members[m]));
     if (hosts.empty() || hosts[last].host != host) {
       const auto [it, is_new] = seen.try_emplace(host, hosts.size());
       if (is_new) hosts.push_back({host, {}, {}});
@@ -58,16 +58,10 @@ std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint
 // NCCL leaves a host by NIC k and enters the next by its NIC k. Where the hosts' sets of rails differ, the
 // i-th of one meets the i-th of the next, over the spine.
 void Placement::align_rails(std::vector<HostMembers>& hosts) const {
-  const auto number = [&](const HostMembers& h, DeviceId nic) {
-    const std::vector<DeviceId>& nics = topology_->hosts()[h.host].nics;
-    return std::find(nics.begin(), nics.end(), nic) - nics.begin();
-  };
   std::size_t rails = hosts.front().rails.size();
   for (HostMembers& h : hosts) {
     rails = std::min(rails, h.rails.size());
-    if (h.rails.empty()) continue;
-    std::sort(h.rails.begin(), h.rails.end(),
-              [&](DeviceId a, DeviceId b) { return number(h, a) < number(h, b); });
+    std::sort(h.rails.begin(), h.rails.end());  // NICs of a host are numbered in file order
   }
   for (HostMembers& h : hosts) h.rails.resize(rails);
 }
@@ -93,7 +87,7 @@ void Placement::extend(Hop& hop, const Route& route) {
 Hop Placement::cross(std::span<const DeviceId> stops) {
   Hop hop;
   for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
-    const bool same_host = topology_->device(stops[i]).host == topology_->device(stops[i + 1]).host;
+    const bool same_host = domain(stops[i]) == domain(stops[i + 1]);
     std::optional<Route> route =
         router_.route(stops[i], stops[i + 1], same_host ? RouteScope::kHost : RouteScope::kFabric);
     if (!route) route = router_.route(stops[i], stops[i + 1], RouteScope::kAnywhere);
@@ -196,7 +190,7 @@ GroupRoutes Placement::group(std::span<const std::uint32_t> members) {
 Hop Placement::pair_hop(DeviceId from, DeviceId to) {
   const std::uint32_t a = topology_->device(from).host;
   const std::uint32_t b = topology_->device(to).host;
-  if (a == b || a == kNoHost || b == kNoHost) return cross(std::array{from, to});
+  if (domain(from) == domain(to) || a == kNoHost || b == kNoHost) return cross(std::array{from, to});
   const std::vector<DeviceId>& senders = router_.nics_by_distance(from);
   const std::vector<DeviceId>& receivers = router_.nics_by_distance(to);
   if (senders.empty() || receivers.empty()) return cross(std::array{from, to});

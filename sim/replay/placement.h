@@ -54,11 +54,15 @@ class Placement {
 
  private:
   struct HostMembers {
-    std::uint32_t host;
+    std::uint32_t host;                  // NVLink domain: a host, or a rack of trays
     std::vector<std::uint32_t> members;  // member numbers, in order
     std::vector<DeviceId> rails;         // NICs nearest to them, in member order
   };
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
+  [[nodiscard]] std::uint32_t domain(DeviceId id) const {
+    const std::uint32_t host = topology_->device(id).host;
+    return host == kNoHost ? kNoHost : topology_->hosts()[host].domain;
+  }
   [[nodiscard]] std::vector<HostMembers> by_host(std::span<const std::uint32_t> members);
   void align_rails(std::vector<HostMembers>& hosts) const;
   [[nodiscard]] RingChannel ring(std::span<const std::uint32_t> members,
