@@ -59,6 +59,15 @@ void read_link_fault(const JsonValue& fault, TopologyBuilder& builder) {
   }
 }
 
+// "a--b" and "b--a" are one link.
+std::string canonical(const std::string& name) {
+  const std::size_t at = name.find("--");
+  if (at == std::string::npos) return name;
+  const std::string a = name.substr(0, at);
+  const std::string b = name.substr(at + 2);
+  return a < b ? name : b + "--" + a;
+}
+
 void read_device_fault(const JsonValue& fault, TopologyBuilder& builder) {
   fault.only_keys({"device", "compute"});
   const JsonValue named = fault.at("device");
@@ -86,7 +95,8 @@ void read_faults(const JsonValue& faults, TopologyBuilder& builder) {
     else
       read_device_fault(fault, builder);
     const JsonValue target = link ? *link : *device;
-    if (!hit.insert(target.string()).second) target.fail_because(quoted(target.string()) + " has two faults");
+    if (!hit.insert(canonical(target.string())).second)
+      target.fail_because(quoted(target.string()) + " has two faults");
   }
 }
 

@@ -19,6 +19,10 @@ constexpr double kTwoTo63 = 0x1p63;
 
 }  // namespace
 
+void Time::out_of_range() {
+  throw Error({.expected = "a time within 106 days", .given = "a longer sum of times"});
+}
+
 Time Time::from_seconds(double seconds) {
   const double ps = std::round(seconds * 1e12);
   // Written so that NaN fails too.

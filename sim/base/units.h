@@ -24,21 +24,29 @@ class Time {
   [[nodiscard]] constexpr double microseconds() const { return static_cast<double>(ps_) * 1e-6; }
 
   constexpr auto operator<=>(const Time&) const = default;
-  constexpr Time& operator+=(Time other) {
-    ps_ += other.ps_;
-    return *this;
+  // Sums and products beyond the range throw Error (kInput), as `from_seconds` does.
+  constexpr Time& operator+=(Time other) { return *this = *this + other; }
+  constexpr Time& operator-=(Time other) { return *this = *this - other; }
+  friend constexpr Time operator+(Time a, Time b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a.ps_, b.ps_, &sum)) out_of_range();
+    return Time(sum);
   }
-  constexpr Time& operator-=(Time other) {
-    ps_ -= other.ps_;
-    return *this;
+  friend constexpr Time operator-(Time a, Time b) {
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(a.ps_, b.ps_, &difference)) out_of_range();
+    return Time(difference);
   }
-  friend constexpr Time operator+(Time a, Time b) { return Time(a.ps_ + b.ps_); }
-  friend constexpr Time operator-(Time a, Time b) { return Time(a.ps_ - b.ps_); }
-  friend constexpr Time operator*(Time a, std::int64_t k) { return Time(a.ps_ * k); }
-  friend constexpr Time operator*(std::int64_t k, Time a) { return Time(a.ps_ * k); }
+  friend constexpr Time operator*(Time a, std::int64_t k) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a.ps_, k, &product)) out_of_range();
+    return Time(product);
+  }
+  friend constexpr Time operator*(std::int64_t k, Time a) { return a * k; }
 
  private:
   constexpr explicit Time(std::int64_t ps) : ps_(ps) {}
+  [[noreturn]] static void out_of_range();
   std::int64_t ps_ = 0;
 };
 

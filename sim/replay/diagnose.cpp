@@ -59,7 +59,8 @@ class Diagnosis {
     for (std::uint32_t s = 0; s < streams; ++s) {
       const Op* op = replay_.present_op(rank, s);
       if (op == nullptr || replay_.lanes()[r.first_lane + s].status == LaneStatus::kIdle) continue;
-      return op->kind == OpKind::kCollective ? collective_wait(rank, *op) : transfer_wait(rank, *op);
+      return op->kind == OpKind::kCollective ? collective_wait(rank, *op)
+                                             : transfer_wait(rank, r.first_lane + s, *op);
     }
     return std::nullopt;
   }
@@ -79,8 +80,15 @@ class Diagnosis {
     return wait;
   }
 
-  Wait transfer_wait(std::uint32_t rank, const Op& op) {
-    const Transfer& t = op.transfers.front();
+  // Of a batch, the first transfer that has found no other half.
+  Wait transfer_wait(std::uint32_t rank, std::uint32_t lane, const Op& op) {
+    std::uint32_t number = 0;
+    while (number + 1 < op.transfers.size() &&
+           !replay_.rendezvous().waits({.rank = rank, .lane = lane, .op = &op, .transfer = number},
+                                       replay_.peer(rank, op.transfers[number]),
+                                       op.transfers[number].is_send))
+      ++number;
+    const Transfer& t = op.transfers[number];
     const std::uint32_t peer = replay_.peer(rank, t);
     const std::uint32_t from = t.is_send ? rank : peer;
     const std::uint32_t to = t.is_send ? peer : rank;

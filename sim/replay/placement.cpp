@@ -61,13 +61,22 @@ std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint
   return hosts;
 }
 
-// NCCL leaves a host by NIC k and enters the next by its NIC k. Where the hosts' sets of rails differ, the
-// i-th of one meets the i-th of the next, over the spine.
-void Placement::align_rails(std::vector<HostMembers>& hosts) {
+DeviceId Placement::switch_of(DeviceId nic) const {
+  for (const LinkId id : topology_->out_links(nic))
+    if (is_network(topology_->link(id).type)) return topology_->link(id).to;
+  return nic;
+}
+
+// NCCL leaves a host by NIC k and enters the next by its NIC k. NICs are numbered by the switch they are
+// cabled to, then in file order: equal numbers meet on one leaf where the cabling has it so. Where the hosts'
+// sets of rails differ, the i-th of one meets the i-th of the next, over the spine.
+void Placement::align_rails(std::vector<HostMembers>& hosts) const {
   std::size_t rails = hosts.front().rails.size();
   for (HostMembers& h : hosts) {
     rails = std::min(rails, h.rails.size());
-    std::sort(h.rails.begin(), h.rails.end());  // NICs of a host are numbered in file order
+    std::sort(h.rails.begin(), h.rails.end(), [&](DeviceId a, DeviceId b) {
+      return std::pair(switch_of(a), a) < std::pair(switch_of(b), b);
+    });
   }
   for (HostMembers& h : hosts) h.rails.resize(rails);
 }
@@ -75,8 +84,10 @@ void Placement::align_rails(std::vector<HostMembers>& hosts) {
 // The member of the host where rail `rail` enters: the first one to which its NIC is the nearest.
 std::size_t Placement::entry_of(const HostMembers& host, std::span<const std::uint32_t> members,
                                 std::size_t rail) {
-  for (std::size_t i = 0; i < host.members.size(); ++i)
-    if (router_.nics_by_distance(device(members[host.members[i]])).front() == host.rails[rail]) return i;
+  for (std::size_t i = 0; i < host.members.size(); ++i) {
+    const std::vector<DeviceId>& nics = router_.nics_by_distance(device(members[host.members[i]]));
+    if (!nics.empty() && nics.front() == host.rails[rail]) return i;
+  }
   return 0;
 }
 
@@ -194,6 +205,15 @@ LinkType Placement::network_type(DeviceId nic) const {
   return LinkType::kRdma;
 }
 
+// Where the slowest class of link is not at the GPU (between sockets, say): the narrowest link of the route.
+double Placement::narrowest(DeviceId a, DeviceId b) {
+  double rate = Bandwidth::unlimited().Bps();
+  std::optional<Route> route = router_.route(a, b, RouteScope::kHost);
+  if (!route) route = router_.route(a, b, RouteScope::kAnywhere);
+  for (const LinkId id : route->path) rate = std::min(rate, topology_->link(id).bandwidth.Bps());
+  return rate;
+}
+
 void Placement::describe(GroupRoutes& routes, std::span<const std::uint32_t> members,
                          const std::vector<HostMembers>& hosts) {
   routes.ranks = static_cast<std::uint32_t>(members.size());
@@ -206,6 +226,7 @@ void Placement::describe(GroupRoutes& routes, std::span<const std::uint32_t> mem
     double rate = 0;
     for (const LinkId id : topology_->out_links(device(members[h.members[0]])))
       if (topology_->link(id).type == inside.link) rate += topology_->link(id).bandwidth.Bps();
+    if (rate == 0) rate = narrowest(device(members[h.members[0]]), device(members[h.members[1]]));
     routes.intra = Bandwidth::bytes_per_second(rate);
     break;
   }
@@ -250,11 +271,16 @@ Hop Placement::pair_hop(DeviceId from, DeviceId to, double times) {
   const std::vector<DeviceId>& senders = router_.nics_by_distance(from);
   const std::vector<DeviceId>& receivers = router_.nics_by_distance(to);
   if (senders.empty() || receivers.empty()) return cross(std::array{from, to}, times);
-  // PXN: through the NIC on the receiver's rail, reached over NVLink.
+  // PXN: through the NIC on the receiver's switch, or of its number, reached over NVLink.
   const std::vector<DeviceId>& out = topology_->hosts()[a].nics;
   const std::vector<DeviceId>& in = topology_->hosts()[b].nics;
+  const auto same_switch = std::find_if(senders.begin(), senders.end(), [&](DeviceId nic) {
+    return switch_of(nic) == switch_of(receivers.front());
+  });
   const auto rail = static_cast<std::size_t>(std::find(in.begin(), in.end(), receivers.front()) - in.begin());
-  const DeviceId leaves = rail < out.size() ? out[rail] : senders.front();
+  const DeviceId numbered = rail < out.size() ? out[rail] : senders.front();
+  const bool one_switch = switch_of(senders.front()) == switch_of(senders.back());
+  const DeviceId leaves = same_switch != senders.end() && !one_switch ? *same_switch : numbered;
   return cross(std::array{from, leaves, receivers.front(), to}, times);
 }
 
@@ -291,6 +317,13 @@ std::vector<double> Placement::capacities() const {
     capacity.push_back(link.bandwidth.Bps() * link_efficiency(link.type, *profile_, *g));
   }
   return capacity;
+}
+
+const Generation& Placement::oldest(std::span<const std::uint32_t> members) const {
+  const Generation* oldest = &generation(members.front());
+  for (const std::uint32_t rank : members)
+    if (generation(rank).compute_capability < oldest->compute_capability) oldest = &generation(rank);
+  return *oldest;
 }
 
 const Generation& Placement::generation(std::uint32_t rank) const {

@@ -67,7 +67,7 @@ void PlanCache::wire(GroupState& state, const Algorithm& algorithm, std::uint32_
 
 const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
   if (const auto it = state.plans.find(key); it != state.plans.end()) return it->second;
-  const Generation& generation = placement_->generation(state.members.front());
+  const Generation& generation = placement_->oldest(state.members);
   const Choice choice = choose(key.kind, key.bytes, *state.routes, *profile_, generation, overrides_);
   PlanRequest request{.kind = key.kind,
                       .bytes = key.bytes,

@@ -27,8 +27,8 @@ struct OperationRecord {
   std::int64_t channels = 0;
   std::uint64_t groups = 0;  // distinct groups that run it
   std::uint64_t runs = 0;    // over all groups
-  Time time;                 // over all runs
-  Time exposed;              // over all runs and member ranks
+  double time_ps = 0;        // over all runs; a sum that may pass the range of Time
+  double exposed_ps = 0;     // over all runs and member ranks
   Time latency;              // of the plan: time that moves no bytes
   std::string rate_bound;    // what its own cap stands for
   std::uint32_t bottleneck =

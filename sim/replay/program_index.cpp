@@ -26,10 +26,17 @@ struct Pattern {
   auto operator<=>(const Pattern&) const = default;
 };
 
-Pattern pattern_of(const Binding& b) {
+// A peer may be written both ways ("+1" and 4); which slots mean the same rank then depends on the rank.
+bool mixes_peers(const Binding& b) {
+  return std::any_of(b.peers.begin(), b.peers.end(), [](const Peer& p) { return p.relative; }) &&
+         std::any_of(b.peers.begin(), b.peers.end(), [](const Peer& p) { return !p.relative; });
+}
+
+Pattern pattern_of(const Binding& b, std::uint32_t rank) {
   return {.program = b.program,
           .groups = aliases(b.groups, [](GroupId g) { return g.value(); }),
-          .peers = aliases(b.peers, [](const Peer& p) { return std::pair(p.relative, p.value); })};
+          .peers = aliases(
+              b.peers, [&](const Peer& p) { return p.relative ? std::int64_t{rank} + p.value : p.value; })};
 }
 
 class Indexer {
@@ -84,13 +91,23 @@ class Indexer {
 }  // namespace
 
 ProgramIndex index_programs(const StepTrace& trace) {
-  ProgramIndex index;
+  ProgramIndex index{.programs = {}, .by_rank = std::vector<std::uint32_t>(trace.ranks)};
   std::map<Pattern, std::uint32_t> known;
-  for (const Binding& binding : trace.bindings) {
-    const Pattern pattern = pattern_of(binding);
+  const auto indexed = [&](const Binding& binding, std::uint32_t rank) {
+    const Pattern pattern = pattern_of(binding, rank);
     const auto [it, is_new] = known.try_emplace(pattern, static_cast<std::uint32_t>(index.programs.size()));
     if (is_new) index.programs.push_back(Indexer(trace.programs[binding.program], pattern).run());
-    index.by_binding.push_back(it->second);
+    return it->second;
+  };
+  for (const Binding& binding : trace.bindings) {
+    const bool by_rank = mixes_peers(binding);
+    std::uint32_t shared = 0;
+    bool first = true;
+    for (const std::uint32_t rank : expand(binding.ranks)) {
+      if (first || by_rank) shared = indexed(binding, rank);
+      first = false;
+      index.by_rank[rank] = shared;
+    }
   }
   return index;
 }

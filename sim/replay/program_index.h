@@ -29,10 +29,10 @@ struct IndexedProgram {
   }
 };
 
-/// Indexed programs of a trace, and which of them each binding uses.
+/// Indexed programs of a trace, and which of them each rank runs.
 struct ProgramIndex {
   std::vector<IndexedProgram> programs;
-  std::vector<std::uint32_t> by_binding;
+  std::vector<std::uint32_t> by_rank;
 };
 
 /// Explicit dependencies, plus the communicators' own order: operations of one communicator run in issue

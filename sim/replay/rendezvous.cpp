@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "sim/base/unit_text.h"
@@ -74,6 +75,15 @@ std::optional<Rendezvous::Match> Rendezvous::post(const Arrival& arrival, std::u
                                        to_exact_text(expected), quoted(match.receiver.op->id))};
   ++pair.matched;
   return match;
+}
+
+bool Rendezvous::waits(const Arrival& arrival, std::uint32_t peer, bool is_send) const {
+  const auto it = pairs_.find(is_send ? key_of(arrival.rank, peer) : key_of(peer, arrival.rank));
+  if (it == pairs_.end()) return false;
+  const std::deque<Arrival>& posted = is_send ? it->second.sends : it->second.receives;
+  return std::any_of(posted.begin(), posted.end(), [&](const Arrival& a) {
+    return a.lane == arrival.lane && a.transfer == arrival.transfer;
+  });
 }
 
 std::uint64_t Rendezvous::matched(std::uint32_t from, std::uint32_t to) const {

@@ -48,6 +48,8 @@ class Rendezvous {
   /// A send posts to (rank, peer), a receive to (peer, rank). Returns the match that it completes, if any.
   /// Fails when the two differ in bytes.
   [[nodiscard]] std::optional<Match> post(const Arrival& arrival, std::uint32_t peer, bool is_send);
+  /// Whether a transfer that was posted still waits for its other half.
+  [[nodiscard]] bool waits(const Arrival& arrival, std::uint32_t peer, bool is_send) const;
   /// The first failure (kJob), if any: the loop stops there, and no exception crosses it.
   [[nodiscard]] const std::optional<ErrorParts>& failure() const { return failure_; }
   /// Transfers of this ordered pair that have been matched.

@@ -37,7 +37,19 @@ std::uint32_t Replay::peer(std::uint32_t rank, const Transfer& transfer) const {
   return static_cast<std::uint32_t>(peer.relative ? std::int64_t{rank} + peer.value : peer.value);
 }
 
+// An error without a place (a time beyond the range) is the step's.
 void Replay::run() {
+  try {
+    run_events();
+  } catch (const Error& e) {
+    if (!e.parts().where.empty()) throw;
+    ErrorParts parts = e.parts();
+    parts.where = fmt::format("step {}", quoted(trace_->name));
+    throw Error(parts);
+  }
+}
+
+void Replay::run_events() {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     mark(rank);
     if (ranks_[rank].lanes_left == 0) ranks_[rank].finished = true;
@@ -197,7 +209,7 @@ void Replay::end_op(std::uint32_t lane_id, std::uint32_t node) {
   const std::uint32_t rank = rank_of_lane_[lane_id];
   RankState& r = ranks_[rank];
   const std::uint32_t stream = lane_id - r.first_lane;
-  if (timeline_of_rank_[rank] >= 0) {
+  if (timeline_of_rank_[rank] >= 0 && r.passes == 0) {  // later passes repeat the first
     const Op& op = *present_op(rank, stream);
     const std::string what(op.kind == OpKind::kCompute      ? "compute"
                            : op.kind == OpKind::kCollective ? name_of(op.collective)
@@ -252,7 +264,7 @@ void Replay::note(std::uint32_t rank) {
     blame = kinds_.by_op[program.program][first];
   }
   const Time exposed = exposure_.advance(rank, now_, blame);
-  if (to_blame != nullptr) plans_.records()[to_blame->record].exposed += exposed;
+  if (to_blame != nullptr) plans_.records()[to_blame->record].exposed_ps += static_cast<double>(exposed.ps());
 }
 
 }  // namespace busbar

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sim/engine/event_queue.h"
@@ -106,6 +107,7 @@ class Replay {
     return kinds_.by_op[index_.programs[ranks_[rank].program].program][op];
   }
 
+  void run_events();
   void drain_instant();
   void handle(const Event& event);
   void settle();
@@ -151,7 +153,7 @@ class Replay {
   std::vector<RankState> ranks_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> rank_of_lane_;
-  std::map<std::pair<std::uint32_t, std::int32_t>, std::vector<KernelDemand>>
+  std::map<std::tuple<std::uint32_t, std::int32_t, double>, std::vector<KernelDemand>>
       demands_;  // by program, GPU model
   std::vector<const std::vector<KernelDemand>*> demands_of_rank_;
   std::vector<std::uint32_t> lane_of_kernel_;  // by kernel slot

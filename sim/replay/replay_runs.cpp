@@ -36,7 +36,7 @@ void Replay::update_memory_traffic() {
       if (run_of_strand_[run.strands[i].index()] == run_id)
         rate += strands_.rate(run.strands[i]) *
                 static_cast<double>(plan.phases[run.phase].strands[i].multiplicity);
-    const std::int64_t now = std::isfinite(rate) ? std::llround(rate * plan.memory_bytes_per_byte) : 0;
+    const std::int64_t now = std::llround(std::min(rate * plan.memory_bytes_per_byte, 1e18));
     for (const Arrival& m : run.members) kernels_.change_communication(m.rank, 0, now - run.memory_Bps);
     run.memory_Bps = now;
   }
@@ -185,7 +185,7 @@ void Replay::end_run(std::uint32_t run_id) {
   Run& run = runs_[run_id];
   OperationRecord& record = plans_.records()[run.planned->record];
   ++record.runs;
-  record.time += now_ - run.start;
+  record.time_ps += static_cast<double>((now_ - run.start).ps());
   history_.at(run.node).end = now_;
   for (const Arrival& m : run.members) {
     note(m.rank);

@@ -67,7 +67,8 @@ std::vector<KernelSet::Gpu> Replay::gpus() const {
     const std::int32_t model = topology_->device(topology_->ranks()[rank]).gpu_model;
     if (model < 0) continue;
     const GpuModel& m = topology_->gpu_models()[static_cast<std::size_t>(model)];
-    gpus[rank] = {std::max<std::int64_t>(1, m.sms), static_cast<std::int64_t>(m.memory_bandwidth.Bps())};
+    gpus[rank] = {std::max<std::int64_t>(1, m.sms),
+                  static_cast<std::int64_t>(std::clamp(m.memory_bandwidth.Bps(), 1.0, 1e18))};
   }
   return gpus;
 }
@@ -79,7 +80,7 @@ void Replay::bind_ranks() {
   for (std::uint32_t b = 0; b < trace_->bindings.size(); ++b)
     for (const std::uint32_t rank : expand(trace_->bindings[b].ranks)) {
       ranks_[rank].binding = b;
-      ranks_[rank].program = index_.by_binding[b];
+      ranks_[rank].program = index_.by_rank[rank];
     }
   for (std::uint32_t rank = 0; rank < trace_->ranks; ++rank) {
     RankState& r = ranks_[rank];
@@ -99,10 +100,8 @@ void Replay::bind_ranks() {
 void Replay::price_kernels() {
   for (std::uint32_t rank = 0; rank < trace_->ranks; ++rank) {
     const Device& device = topology_->device(topology_->ranks()[rank]);
-    // A slowed GPU has prices of its own.
-    const auto slowdown = static_cast<std::int32_t>(std::lround((1 - device.compute) * 1e6));
     const std::uint32_t program = index_.programs[ranks_[rank].program].program;
-    auto& demands = demands_[{program, device.gpu_model * 2000000 + slowdown}];
+    auto& demands = demands_[{program, device.gpu_model, device.compute}];  // a slowed GPU has its own prices
     demands_of_rank_.push_back(&demands);
     if (!demands.empty() || trace_->programs[program].ops.empty()) continue;
     GpuSpeed speed;

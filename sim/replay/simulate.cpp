@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -45,9 +46,9 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
                        .protocol = r.protocol,
                        .channels = r.channels,
                        .count = static_cast<std::int64_t>(r.runs / std::max<std::uint64_t>(1, r.groups))};
-    c.time = Time::picoseconds(r.time.ps() / static_cast<std::int64_t>(r.runs));
-    c.exposed =
-        Time::picoseconds(r.exposed.ps() / static_cast<std::int64_t>(r.groups * std::max(1U, r.ranks)));
+    c.time = Time::picoseconds(std::llround(r.time_ps / static_cast<double>(r.runs)));
+    c.exposed = Time::picoseconds(
+        std::llround(r.exposed_ps / (static_cast<double>(r.groups) * std::max(1U, r.ranks))));
     if (c.time > Time::zero()) c.algbw_Bps = r.bytes.as_double() / c.time.seconds();
     c.busbw_Bps = c.algbw_Bps * busbw_factor(r.kind, r.ranks);
     list.push_back(std::move(c));
@@ -124,22 +125,28 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank
   return path;
 }
 
-std::optional<MemoryRecord> memory_of(const StepTrace& trace, const Topology& topology) {
-  std::optional<MemoryRecord> largest;
-  for (const Program& program : trace.programs) {
+// Of the rank that is fullest: the largest share of its GPU, or the largest total where capacities are
+// unknown.
+std::optional<MemoryRecord> memory_of(Replay& replay, const Topology& topology) {
+  std::optional<MemoryRecord> fullest;
+  double worst = -1;
+  for (std::uint32_t rank = 0; rank < replay.ranks().size(); ++rank) {
+    const Program& program =
+        replay.trace().programs[replay.index().programs[replay.ranks()[rank].program].program];
     if (!program.memory) continue;
     const MemoryUse& m = *program.memory;
-    if (largest && m.total() <= largest->total) continue;
-    largest = {m.parameters, m.gradients, m.optimizer,  m.activations,
-               m.buffers,    m.total(),   std::nullopt, std::nullopt};
+    const std::int32_t model = topology.device(topology.ranks()[rank]).gpu_model;
+    const std::optional<Bytes> capacity =
+        model < 0 ? std::nullopt
+                  : std::optional(topology.gpu_models()[static_cast<std::size_t>(model)].memory);
+    const double fullness = m.total().as_double() / (capacity ? capacity->as_double() : 1e18);
+    if (fullness <= worst) continue;
+    worst = fullness;
+    fullest = {m.parameters, m.gradients, m.optimizer, m.activations,
+               m.buffers,    m.total(),   capacity,    std::nullopt};
+    if (capacity) fullest->fits = m.total() <= *capacity;
   }
-  if (!largest) return largest;
-  const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
-  if (model >= 0) {
-    largest->capacity = topology.gpu_models()[static_cast<std::size_t>(model)].memory;
-    largest->fits = largest->total <= *largest->capacity;
-  }
-  return largest;
+  return fullest;
 }
 
 // MFU is measured against the peak of the type in which most FLOPs run.
@@ -159,9 +166,9 @@ std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) 
 void warn_of_latency(RunResult& result, Replay& replay) {
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0 || r.bytes.count() == 0) continue;
-    const double mean = r.time.seconds() / static_cast<double>(r.runs);
+    const double mean = 1e-12 * r.time_ps / static_cast<double>(r.runs);
     const double share =
-        r.time.seconds() / static_cast<double>(r.groups) / std::max(1e-12, result.step_time.seconds());
+        1e-12 * r.time_ps / static_cast<double>(r.groups) / std::max(1e-12, result.step_time.seconds());
     if (r.latency.seconds() > mean / 2 && share > kWorthWarning)
       result.warnings.push_back(
           {"latency-bound",
@@ -242,7 +249,7 @@ RunResult simulate(const Topology& topology, const StepTrace& trace, const Profi
   result.step_time = replay.ranks()[result.last_rank].end;
   result.split = split_of(replay, result.last_rank);
   result.peak_flops = peak_of(trace, topology);
-  result.memory = memory_of(trace, topology);
+  result.memory = memory_of(replay, topology);
   result.collectives = collectives_of(replay);
   result.links = links_of(replay, topology, result.step_time);
   result.critical_path = critical_path_of(replay, result.last_rank);

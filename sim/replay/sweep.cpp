@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "sim/base/error.h"
@@ -57,7 +58,7 @@ SweepRow row_of(const OperationRecord& record, std::int64_t ranks, DataType type
   SweepRow row{.operation = record.kind,
                .size = record.bytes,
                .count = record.bytes.count() / size_of(type) / (divides_by_ranks(record.kind) ? ranks : 1),
-               .time = Time::picoseconds(record.time.ps() / static_cast<std::int64_t>(record.runs)),
+               .time = Time::picoseconds(std::llround(record.time_ps / static_cast<double>(record.runs))),
                .algorithm = record.algorithm,
                .protocol = record.protocol,
                .channels = record.channels};
