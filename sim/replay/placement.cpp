@@ -101,6 +101,16 @@ Hop Placement::cross(std::span<const DeviceId> stops) {
   return hop;
 }
 
+// Where no switch joins two rails (rail-only), a host changes rail inside: it leaves by its NIC of the rail
+// on which the next host is entered (PXN).
+DeviceId Placement::leaving_nic(DeviceId out, DeviceId in) {
+  const std::vector<DeviceId>& own = topology_->hosts()[topology_->device(out).host].nics;
+  const std::vector<DeviceId>& others = topology_->hosts()[topology_->device(in).host].nics;
+  const auto rail = static_cast<std::size_t>(std::find(others.begin(), others.end(), in) - others.begin());
+  if (rail >= own.size() || own[rail] == out || router_.route(out, in, RouteScope::kFabric)) return out;
+  return own[rail];
+}
+
 RingChannel Placement::ring(std::span<const std::uint32_t> members, const std::vector<HostMembers>& hosts,
                             std::size_t rail) {
   RingChannel channel;
@@ -121,8 +131,10 @@ RingChannel Placement::ring(std::span<const std::uint32_t> members, const std::v
       const std::size_t next = (h + 1) % hosts.size();
       const DeviceId a = device(members[from]);
       const DeviceId b = device(members[to]);
-      Hop hop = leaves && has_rails ? cross(std::array{a, hosts[h].rails[rail], hosts[next].rails[rail], b})
-                                    : cross(std::array{a, b});
+      const auto over_rail = [&](DeviceId in) {
+        return cross(std::array{a, leaving_nic(hosts[h].rails[rail], in), in, b});
+      };
+      Hop hop = leaves && has_rails ? over_rail(hosts[next].rails[rail]) : cross(std::array{a, b});
       hop.from = from;
       hop.to = to;
       channel.hops.push_back(hop);

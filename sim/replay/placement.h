@@ -71,6 +71,7 @@ class Placement {
                                      std::size_t rail);
   void describe(GroupRoutes& routes, std::span<const std::uint32_t> members,
                 const std::vector<HostMembers>& hosts);
+  [[nodiscard]] DeviceId leaving_nic(DeviceId out, DeviceId in);
   [[nodiscard]] Hop cross(std::span<const DeviceId> stops);
   [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to);
   void extend(Hop& hop, const Route& route);
