@@ -19,7 +19,7 @@ Topology cluster(int gpus, const std::string& fabric, const std::string& order =
 }
 
 double busbw(const Topology& t, const Profile& profile, std::vector<std::uint32_t> ranks = {}) {
-  return sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {4_GiB}, .ranks = std::move(ranks)},
+  return sweep(t, {.operation = CollectiveKind::kAllReduce, .ranks = std::move(ranks), .sizes = {4_GiB}},
                profile, {})
       .rows.at(0)
       .busbw_Bps;
