@@ -127,7 +127,7 @@ def in_circle(topology, routers):
         angle = 2 * math.pi * g / len(groups) - math.pi / 2
         centre = (big * math.cos(angle), big * math.sin(angle))
         for i, name in enumerate(group):
-            turn = angle + 2 * math.pi * i / len(group)
+            turn = angle + 0.6 + 2 * math.pi * i / len(group)  # turned: cables between groups do not hide behind others
             place[name] = (centre[0] + 95 * math.cos(turn), centre[1] + 95 * math.sin(turn))
     left = min(x for x, _ in place.values()) - 110
     top = min(y for _, y in place.values()) - 90
@@ -154,7 +154,7 @@ def box(name, x, y, label):
     )
 
 
-def line(a, b, rate, cables, seen, bent):
+def line(a, b, rate, cables, bent):
     (x1, y1), (x2, y2) = a, b
     width = min(7, 1 + math.log2(1 + rate / 50))
     if bent:  # the cable that closes a ring of the torus runs around those between
@@ -208,7 +208,7 @@ def draw(topology):
     ]
     for (a, b), (rate, cables) in lines.items():
         bent = math.dist(place[a], place[b]) > far
-        parts.append(line(place[a], place[b], rate, cables, None, bent))
+        parts.append(line(place[a], place[b], rate, cables, bent))
     parts.append('</g><g fill="white" text-anchor="middle">')
     for name, (x, y) in place.items():
         parts.append(box(name, x, y, [" ".join(sorted(hosts_at[name], key=natural))] if hosts_at[name] else []))
