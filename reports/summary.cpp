@@ -107,7 +107,8 @@ std::string memory_text(const RunResult& r) {
   if (!r.memory) return "";
   const MemoryRecord& m = *r.memory;
   std::string text = fmt::format("\nMemory per GPU  {}", to_si_text(m.total));
-  if (m.capacity) text += fmt::format(" of {} ({})", to_si_text(*m.capacity), *m.fits ? "fits" : "DOES NOT FIT");
+  if (m.capacity)
+    text += fmt::format(" of {} ({})", to_si_text(*m.capacity), *m.fits ? "fits" : "DOES NOT FIT");
   const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters},
                                                  {"gradients", m.gradients},
                                                  {"optimizer", m.optimizer},

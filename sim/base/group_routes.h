@@ -30,12 +30,13 @@ struct Hop {
 };
 
 /// One channel's ring through all members in order, with what it crosses: hops[i] goes from order[i] to
-/// order[i+1]. A group of one has no hop.
+/// order[i+1]. A chain is a ring without its last hop. A group of one has no hop.
 struct RingChannel {
   std::string name;  // "rail 3"; "" inside a host
   std::vector<std::uint32_t> order;
   std::vector<Hop> hops;
   std::vector<ResourceUse> usage;  // all hops together, by resource
+  Bandwidth lone_rate;             // what one flow round it gets on the idle machine
 };
 
 /// A transfer between two members, alone.
@@ -44,12 +45,22 @@ struct PairRoute {
   std::vector<ResourceUse> usage;
 };
 
-/// All routes of one group. Sizes are linear in members x distinct channels.
+/// Transfers that happen together; `times` such rounds follow each other. A full flow carries `share` of the
+/// operation's bytes per round; lighter ones are weighted in `usage`. Hops are listed once per distinct
+/// latency.
+struct RoundRoutes {
+  std::vector<Hop> hops;
+  std::vector<ResourceUse> usage;
+  double share = 0;
+  std::uint32_t times = 1;
+};
+
+/// What all operations of one group share. Sizes are linear in members x distinct channels.
 struct GroupRoutes {
   std::uint32_t ranks = 0;
   std::uint32_t hosts = 0;
-  std::vector<RingChannel> rings;     // distinct channels: one per rail between hosts, one inside a host
-  std::vector<PairRoute> neighbours;  // member i to i + 1, the last to 0: filled for send_recv only
+  std::vector<RingChannel> rings;  // distinct channels: one per rail between hosts, one inside a host
+  std::vector<std::vector<std::uint32_t>> by_host;  // member numbers of each host
   Bandwidth intra;      // what a GPU's in-host links carry together, nominal; 0 for one rank per host
   Bandwidth inter;      // what the NICs that the group uses on one host carry, nominal; 0 on one host
   Bandwidth inter_nic;  // one of those NICs

@@ -1,4 +1,5 @@
 #include "sim/collectives/algorithm.h"
+#include "sim/collectives/rows.h"
 
 namespace busbar {
 
@@ -6,15 +7,39 @@ namespace {
 
 constexpr Algorithm kAlgorithms[] = {
     {"ring", CollectiveKind::kAllReduce, "reduce-scatter then all-gather round a ring: 2(n-1) steps of S/n",
-     all_reduce_ring_schedule, all_reduce_ring_plan},
+     Wiring::kRings, all_reduce_ring_schedule, all_reduce_ring_plan},
+    {"halving-doubling", CollectiveKind::kAllReduce,
+     "recursive halving, then doubling: 2 log2(n) rounds, n a power of two", Wiring::kRounds,
+     all_reduce_halving_doubling_schedule, rounds_plan, all_reduce_halving_doubling_rounds,
+     needs_power_of_two},
+    {"hierarchical", CollectiveKind::kAllReduce,
+     "ring reduce-scatter inside hosts, ring all-reduces between them, ring all-gather inside",
+     Wiring::kRounds, all_reduce_hierarchical_schedule, rounds_plan, all_reduce_hierarchical_rounds,
+     needs_equal_hosts},
     {"ring", CollectiveKind::kAllGather, "each part travels once round a ring: n-1 steps of S/n",
-     all_gather_ring_schedule, all_gather_ring_plan},
+     Wiring::kRings, all_gather_ring_schedule, all_gather_ring_plan},
     {"ring", CollectiveKind::kReduceScatter, "partial sums travel once round a ring: n-1 steps of S/n",
-     reduce_scatter_ring_schedule, reduce_scatter_ring_plan},
-    {"direct", CollectiveKind::kSendRecv, "each rank sends S to the next: one step", send_recv_schedule,
-     send_recv_plan},
-    {"ring", CollectiveKind::kBarrier, "an empty all_reduce: 2(n-1) steps of nothing", barrier_ring_schedule,
-     barrier_ring_plan},
+     Wiring::kRings, reduce_scatter_ring_schedule, reduce_scatter_ring_plan},
+    {"ring", CollectiveKind::kBroadcast, "a pipelined chain from the root: S over n-1 hops",
+     Wiring::kChainsFromRoot, broadcast_ring_schedule, chain_plan},
+    {"binomial", CollectiveKind::kBroadcast, "a binomial tree: ceil(log2 n) rounds of S", Wiring::kRounds,
+     broadcast_binomial_schedule, rounds_plan, broadcast_binomial_rounds},
+    {"ring", CollectiveKind::kReduce, "a pipelined chain into the root: S over n-1 hops",
+     Wiring::kChainsToRoot, reduce_ring_schedule, chain_plan},
+    {"binomial", CollectiveKind::kReduce, "a binomial tree: ceil(log2 n) rounds of S", Wiring::kRounds,
+     reduce_binomial_schedule, rounds_plan, reduce_binomial_rounds},
+    {"direct", CollectiveKind::kGather, "everybody sends S/n to the root at once", Wiring::kRounds,
+     gather_direct_schedule, rounds_plan, gather_direct_rounds},
+    {"direct", CollectiveKind::kScatter, "the root sends S/n to everybody at once", Wiring::kRounds,
+     scatter_direct_schedule, rounds_plan, scatter_direct_rounds},
+    {"direct", CollectiveKind::kAllToAll, "all pairs at once, S/n each", Wiring::kRounds,
+     all_to_all_direct_schedule, rounds_plan, all_to_all_direct_rounds},
+    {"pairwise", CollectiveKind::kAllToAll, "n-1 rounds; in round k rank i sends S/n to i+k", Wiring::kRounds,
+     all_to_all_pairwise_schedule, rounds_plan, all_to_all_pairwise_rounds},
+    {"direct", CollectiveKind::kSendRecv, "each rank sends S to the next: one step", Wiring::kNeighbours,
+     send_recv_schedule, send_recv_plan},
+    {"ring", CollectiveKind::kBarrier, "an empty all_reduce: 2(n-1) steps of nothing", Wiring::kRings,
+     barrier_ring_schedule, barrier_ring_plan},
 };
 
 }  // namespace
@@ -23,7 +48,7 @@ std::span<const Algorithm> algorithms() { return kAlgorithms; }
 
 const Algorithm* find_algorithm(CollectiveKind kind, std::string_view name) {
   for (const Algorithm& row : kAlgorithms)
-    if (row.kind == kind && row.name == name) return &row;
+    if (row.kind == kind && (name.empty() || row.name == name)) return &row;
   return nullptr;
 }
 

@@ -1,11 +1,11 @@
 // Ring all-gather: each rank sends (n-1)/n S, S being the gathered size.
-#include "sim/collectives/algorithm.h"
+#include "sim/collectives/rows.h"
 
 namespace busbar {
 
-Schedule all_gather_ring_schedule(std::uint32_t ranks) {
-  Schedule s{.kind = CollectiveKind::kAllGather, .ranks = ranks, .chunks = ranks};
-  if (ranks > 1) append_ring_rounds(s, 0, ranks - 1, false);
+Schedule all_gather_ring_schedule(const GroupShape& shape) {
+  Schedule s{.kind = CollectiveKind::kAllGather, .ranks = shape.ranks, .chunks = shape.ranks};
+  if (shape.ranks > 1) append_ring_rounds(s, 0, shape.ranks - 1, false);
   return s;
 }
 

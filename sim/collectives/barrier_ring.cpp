@@ -1,10 +1,10 @@
 // A barrier as an empty all-reduce: nobody leaves before everyone has come.
-#include "sim/collectives/algorithm.h"
+#include "sim/collectives/rows.h"
 
 namespace busbar {
 
-Schedule barrier_ring_schedule(std::uint32_t ranks) {
-  Schedule s = all_reduce_ring_schedule(ranks);
+Schedule barrier_ring_schedule(const GroupShape& shape) {
+  Schedule s = all_reduce_ring_schedule(shape);
   s.kind = CollectiveKind::kBarrier;
   return s;
 }

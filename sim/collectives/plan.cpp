@@ -24,35 +24,104 @@ Time longest_path(std::span<const Hop> ring, std::int64_t steps, const PlanCosts
   return lap * (steps / n) + best;
 }
 
-Plan ring_plan(const PlanRequest& request, std::int64_t steps) {
-  const GroupRoutes& routes = *request.routes;
-  const PlanCosts& costs = request.costs;
-  if (routes.ranks <= 1) return {};
-  BUSBAR_CHECK(!routes.rings.empty());
-  const auto rings = static_cast<std::int64_t>(routes.rings.size());
-  const std::int64_t per_ring = std::max<std::int64_t>(1, costs.channels / rings);
-  const std::int64_t channels = per_ring * rings;
+namespace {
 
+Plan empty_plan(const PlanCosts& costs, std::int64_t channels) {
   Plan plan;
   plan.channels = channels;
   plan.sms = costs.sms_per_channel * channels;
   plan.memory_bytes_per_byte = costs.memory_bytes_per_byte;
-  plan.latency = costs.base;
-  Time path;
-  for (const RingChannel& ring : routes.rings) path = std::max(path, longest_path(ring.hops, steps, costs));
-  plan.latency += path;
-  if (request.bytes.count() == 0) return plan;
+  plan.rate_bound = costs.rate_bound;
+  return plan;
+}
 
-  // q = S / (n c): what one channel moves per step.
-  const double q =
-      request.bytes.as_double() / (static_cast<double>(routes.ranks) * static_cast<double>(channels));
-  const Bandwidth cap = costs.rate / (static_cast<double>(channels) * fill_factor(costs, q));
-  for (const RingChannel& ring : routes.rings)
-    plan.strands.push_back({.volume = static_cast<double>(steps) * q,
-                            .cap = cap,
-                            .multiplicity = per_ring,
-                            .usage = ring.usage});
-  if (costs.tail_steps > 0) plan.tail = Time::from_seconds(costs.tail_steps * q / cap.Bps());
+// Channels are spread evenly over the distinct rings: how many each stands for.
+std::int64_t per_ring(const PlanRequest& request) {
+  return std::max<std::int64_t>(1,
+                                request.costs.channels / static_cast<std::int64_t>(request.channels.size()));
+}
+
+Time worst_hop(std::span<const Hop> hops, const PlanCosts& costs) {
+  Time worst;
+  for (const Hop& hop : hops) worst = std::max(worst, hop_latency(hop, costs));
+  return worst;
+}
+
+}  // namespace
+
+Plan ring_plan(const PlanRequest& request, std::int64_t steps) {
+  const PlanCosts& costs = request.costs;
+  if (request.routes->ranks <= 1) return {};
+  BUSBAR_CHECK(!request.channels.empty());
+  const std::int64_t multiplicity = per_ring(request);
+  const std::int64_t channels = multiplicity * static_cast<std::int64_t>(request.channels.size());
+
+  Plan plan = empty_plan(costs, channels);
+  PlanPhase phase;
+  for (const RingChannel& ring : request.channels)
+    phase.latency = std::max(phase.latency, longest_path(ring.hops, steps, costs));
+  phase.latency += costs.base;
+  if (request.bytes.count() > 0) {
+    // q = S / (n c): what one channel moves per step.
+    const double q = request.bytes.as_double() /
+                     (static_cast<double>(request.routes->ranks) * static_cast<double>(channels));
+    const Bandwidth cap = costs.rate / (static_cast<double>(channels) * fill_factor(costs, q));
+    for (const RingChannel& ring : request.channels)
+      phase.strands.push_back({.volume = static_cast<double>(steps) * q,
+                               .cap = cap,
+                               .multiplicity = multiplicity,
+                               .usage = ring.usage});
+    if (costs.tail_steps > 0) plan.tail = Time::from_seconds(costs.tail_steps * q / cap.Bps());
+  }
+  plan.phases.push_back(std::move(phase));
+  return plan;
+}
+
+Plan chain_plan(const PlanRequest& request) {
+  const PlanCosts& costs = request.costs;
+  if (request.routes->ranks <= 1) return {};
+  BUSBAR_CHECK(!request.channels.empty());
+  const std::int64_t multiplicity = per_ring(request);
+  const std::int64_t channels = multiplicity * static_cast<std::int64_t>(request.channels.size());
+  Plan plan = empty_plan(costs, channels);
+  PlanPhase phase;
+  for (const RingChannel& chain : request.channels)
+    phase.latency = std::max(phase.latency,
+                             longest_path(chain.hops, static_cast<std::int64_t>(chain.hops.size()), costs));
+  phase.latency += costs.base;
+  if (request.bytes.count() > 0) {
+    const double volume = request.bytes.as_double() / static_cast<double>(channels);
+    const double natural = volume / request.routes->ranks;
+    const double chunk = costs.chunk_bytes > 0 ? std::min(volume, costs.chunk_bytes) : natural;
+    const Bandwidth cap = costs.rate / (static_cast<double>(channels) * fill_factor(costs, natural));
+    double slowest = cap.Bps();
+    for (const RingChannel& chain : request.channels) {
+      phase.strands.push_back(
+          {.volume = volume, .cap = cap, .multiplicity = multiplicity, .usage = chain.usage});
+      slowest = std::min(slowest, chain.lone_rate.Bps() / static_cast<double>(multiplicity));
+    }
+    // A chain of n-1 hops is full after n-2 chunks.
+    plan.tail = Time::from_seconds((request.routes->ranks - 2.0) * chunk / slowest);
+  }
+  plan.phases.push_back(std::move(phase));
+  return plan;
+}
+
+Plan rounds_plan(const PlanRequest& request) {
+  const PlanCosts& costs = request.costs;
+  if (request.routes->ranks <= 1) return {};
+  Plan plan = empty_plan(costs, costs.channels);
+  for (const RoundRoutes& round : request.rounds) {
+    PlanPhase phase{.latency = worst_hop(round.hops, costs) * std::int64_t{round.times}};
+    if (plan.phases.empty()) phase.latency += costs.base;
+    const double q = request.bytes.as_double() * round.share;
+    if (q > 0)
+      phase.strands.push_back(
+          {.volume = q * round.times,
+           .cap = costs.rate / fill_factor(costs, q / static_cast<double>(costs.channels)),
+           .usage = round.usage});
+    plan.phases.push_back(std::move(phase));
+  }
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/collective_kind.h"
@@ -25,6 +26,8 @@ struct PlanCosts {
   double half_bytes = 0;  // q_half: chunk per channel and step at which half of it is reached
   double half_exponent = 1;
   double tail_steps = 0;             // the closing local copy, in steps' worth of time
+  double chunk_bytes = 0;            // granule of a pipelined chain; 0: S / n, as its schedule cuts it
+  std::string_view rate_bound;       // what `rate` stands for, in words: "NICs", "LL128 on NVLink"
   std::int64_t sms_per_channel = 0;  // on every member GPU, from launch to end
   double memory_bytes_per_byte = 0;  // HBM traffic on a member per byte that one of its flows carries
 };
@@ -36,14 +39,40 @@ struct PlanCosts {
   return 1 + std::pow(costs.half_bytes / q, costs.half_exponent);
 }
 
-/// Time of the operation = latency, then the strands together until the last ends, then tail.
-struct Plan {
+/// Latency, then strands together until the last ends.
+struct PlanPhase {
   Time latency;
   std::vector<Strand> strands;
+};
+
+/// Time of the operation = its phases one after the other, then the tail.
+struct Plan {
+  std::vector<PlanPhase> phases;
   Time tail;
   std::int64_t sms = 0;  // reserved on every member from launch to end
   double memory_bytes_per_byte = 0;
   std::int64_t channels = 0;
+  std::string_view rate_bound;
+  /// The time that moves no bytes.
+  [[nodiscard]] Time latency() const {
+    Time sum = tail;
+    for (const PlanPhase& phase : phases) sum += phase.latency;
+    return sum;
+  }
+};
+
+/// Transfers of one round between members; `weight` below 1 where a flow carries less than the round's share.
+struct RoundTransfer {
+  std::uint32_t from = 0, to = 0;
+  double weight = 1;
+};
+
+/// Part of an algorithm that works in rounds: transfers that happen together, `times` times in a row.
+struct Round {
+  std::vector<RoundTransfer> transfers;
+  bool all_pairs = false;  // instead of `transfers`: everybody to everybody else
+  double share = 0;        // of the operation's bytes that a full flow carries, per round
+  std::uint32_t times = 1;
 };
 
 /// Requires: bytes a multiple of what the kind needs (checked by the readers); `routes.ranks` >= 1.
@@ -51,6 +80,9 @@ struct PlanRequest {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Bytes bytes;  // nccl-tests' size
   const GroupRoutes* routes = nullptr;
+  std::span<const RingChannel> channels;  // rings or chains, as the algorithm's wiring asks
+  std::span<const RoundRoutes> rounds;
+  std::span<const PairRoute> neighbours;  // member i to i + 1, the last to 0
   PlanCosts costs;
 };
 
@@ -66,5 +98,12 @@ struct PlanRequest {
 /// Ring algorithms differ in how many steps a chunk makes: latency of the longest path; one strand per
 /// distinct ring with volume steps x S/(n c) and every hop's usage; the tail. Shared by all ring_*.cpp.
 [[nodiscard]] Plan ring_plan(const PlanRequest& request, std::int64_t steps);
+
+/// A pipelined chain of all members (broadcast, reduce): latency of all its hops; one strand per distinct
+/// chain with volume S/c; the time that the last chunk needs through the chain's other hops as tail.
+[[nodiscard]] Plan chain_plan(const PlanRequest& request);
+
+/// One phase per run of equal rounds: `times` latencies, and one strand with all transfers of the round.
+[[nodiscard]] Plan rounds_plan(const PlanRequest& request);
 
 }  // namespace busbar

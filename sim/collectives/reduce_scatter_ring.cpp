@@ -1,12 +1,12 @@
 // Ring reduce-scatter: each rank sends (n-1)/n S, S being the size before scattering.
-#include "sim/collectives/algorithm.h"
+#include "sim/collectives/rows.h"
 
 namespace busbar {
 
-Schedule reduce_scatter_ring_schedule(std::uint32_t ranks) {
-  Schedule s{.kind = CollectiveKind::kReduceScatter, .ranks = ranks, .chunks = ranks};
+Schedule reduce_scatter_ring_schedule(const GroupShape& shape) {
+  Schedule s{.kind = CollectiveKind::kReduceScatter, .ranks = shape.ranks, .chunks = shape.ranks};
   // Starting with chunk i-1 leaves rank i with the whole sum of chunk i after n-1 rounds.
-  if (ranks > 1) append_ring_rounds(s, ranks - 1, ranks - 1, true);
+  if (shape.ranks > 1) append_ring_rounds(s, shape.ranks - 1, shape.ranks - 1, true);
   return s;
 }
 

@@ -16,35 +16,59 @@ Contributions only(std::uint32_t rank, std::uint32_t ranks) {
   return c;
 }
 
-// True where every rank starts with a contribution of its own to every chunk.
-bool starts_full(CollectiveKind kind) { return is_reducing(kind) || kind == CollectiveKind::kBarrier; }
+// The rank that holds chunk c at the start, where just one does.
+std::uint32_t first_holder(const Schedule& s, std::uint32_t c) {
+  switch (s.kind) {
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kScatter:
+      return s.root;
+    case CollectiveKind::kAllToAll:
+      return c / s.ranks;
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kBarrier:
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kSendRecv:
+      return c;
+  }
+  return c;
+}
 
+// Every rank starts with a contribution of its own to every chunk, or one rank with the chunk.
 Holdings initial(const Schedule& s) {
+  const bool all = is_reducing(s.kind) || s.kind == CollectiveKind::kBarrier;
   Holdings holdings(s.ranks, std::vector<Contributions>(s.chunks));
   for (std::uint32_t r = 0; r < s.ranks; ++r)
     for (std::uint32_t c = 0; c < s.chunks; ++c)
-      if (starts_full(s.kind) || c == r) holdings[r][c] = only(r, s.ranks);
+      if (all || first_holder(s, c) == r) holdings[r][c] = only(r, s.ranks);
   return holdings;
 }
 
-// What rank `r` must hold of chunk `c` at the end; empty: anything.
+// What rank `r` must hold of chunk `c` at the end; empty: undefined.
 Contributions promised(const Schedule& s, std::uint32_t r, std::uint32_t c) {
+  const auto where = [&](bool here, const Contributions& what) { return here ? what : Contributions{}; };
   switch (s.kind) {
     case CollectiveKind::kAllReduce:
     case CollectiveKind::kBarrier:
       return Contributions(s.ranks, 1);
+    case CollectiveKind::kReduce:
+      return where(r == s.root, Contributions(s.ranks, 1));
     case CollectiveKind::kReduceScatter:
-      return c == r ? Contributions(s.ranks, 1) : Contributions{};
+      return where(c == r, Contributions(s.ranks, 1));
     case CollectiveKind::kAllGather:
       return only(c, s.ranks);
-    case CollectiveKind::kSendRecv:
-      return c == (r + s.ranks - 1) % s.ranks ? only(c, s.ranks) : Contributions{};
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce:
     case CollectiveKind::kGather:
+      return where(r == s.root, only(c, s.ranks));
+    case CollectiveKind::kBroadcast:
+      return only(s.root, s.ranks);
     case CollectiveKind::kScatter:
+      return where(c == r, only(s.root, s.ranks));
     case CollectiveKind::kAllToAll:
-      return {};
+      return where(c % s.ranks == r, only(c / s.ranks, s.ranks));
+    case CollectiveKind::kSendRecv:
+      return where(c == (r + s.ranks - 1) % s.ranks, only(c, s.ranks));
   }
   return {};
 }
@@ -57,6 +81,11 @@ void deliver(Contributions& target, const Contributions& payload, bool reduce) {
   for (std::size_t i = 0; i < target.size(); ++i) target[i] += payload[i];
 }
 
+// A rank knows only what it took part in.
+bool share_a_rank(const Send& a, const Send& b) {
+  return a.to == b.from || a.from == b.from || a.to == b.to || a.from == b.to;
+}
+
 std::string order_breach(const Schedule& s) {
   for (std::size_t i = 0; i < s.sends.size(); ++i) {
     const Send& send = s.sends[i];
@@ -64,10 +93,11 @@ std::string order_breach(const Schedule& s) {
       return fmt::format("send {} is out of range", i);
     if (i > 0 && send.round < s.sends[i - 1].round)
       return fmt::format("send {} falls back to round {}", i, send.round);
+    if (send.from == send.to) return fmt::format("send {} goes from rank {} to itself", i, send.from);
     for (const std::uint32_t a : send.after)
-      if (a >= i || s.sends[a].round >= send.round || s.sends[a].to != send.from)
-        return fmt::format("send {} waits for send {}, which does not reach rank {} before it", i, a,
-                           send.from);
+      if (a >= i || s.sends[a].round >= send.round || !share_a_rank(s.sends[a], send))
+        return fmt::format("send {} waits for send {}, which is no earlier send of rank {} or {}", i, a,
+                           send.from, send.to);
   }
   return "";
 }
@@ -100,6 +130,26 @@ std::string contract_breach(const Schedule& s) {
                            fmt::join(holdings[r][c], ","), fmt::join(want, ","));
     }
   return "";
+}
+
+double chunk_share(const Schedule& s) {
+  switch (s.kind) {
+    case CollectiveKind::kBarrier:
+      return 0;
+    case CollectiveKind::kSendRecv:
+      return 1;
+    case CollectiveKind::kAllToAll:
+      return 1.0 / s.ranks;
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kScatter:
+      return 1.0 / s.chunks;
+  }
+  return 0;
 }
 
 std::vector<std::uint64_t> chunks_sent(const Schedule& s) {

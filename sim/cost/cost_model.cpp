@@ -13,38 +13,87 @@ namespace {
 
 constexpr std::size_t index_of(Protocol p) { return static_cast<std::size_t>(p); }
 
-bool is_p2p(CollectiveKind kind) { return kind == CollectiveKind::kSendRecv; }
-
-std::string_view default_algorithm(CollectiveKind kind) { return is_p2p(kind) ? "direct" : "ring"; }
-
-const Algorithm& find_or_throw(CollectiveKind kind, const std::optional<std::string>& wanted) {
-  const std::string_view name = wanted ? std::string_view(*wanted) : default_algorithm(kind);
-  if (const Algorithm* row = find_algorithm(kind, name)) return *row;
-  std::string known;
-  for (const Algorithm& row : algorithms())
-    if (row.kind == kind) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  throw Error(
-      {.where = "--algorithm",
-       .expected = fmt::format("an algorithm for {} ({})", name_of(kind), known.empty() ? "none yet" : known),
-       .given = std::string(name)});
+// NCCL runs these as grouped sends and receives.
+bool is_p2p(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kSendRecv:
+    case CollectiveKind::kAllToAll:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
+      return true;
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kBarrier:
+      return false;
+  }
+  return false;
 }
 
-std::int64_t default_channels(CollectiveKind kind, const GroupRoutes& routes, const Profile& profile,
+// --algorithm is for the collectives that have the row; barriers and sends keep their only one.
+const Algorithm& find_or_throw(CollectiveKind kind, const GroupShape& shape,
+                               const std::optional<std::string>& wanted) {
+  const bool fixed = kind == CollectiveKind::kSendRecv || kind == CollectiveKind::kBarrier;
+  const std::string_view name = wanted && !fixed ? std::string_view(*wanted) : "";
+  const Algorithm* row = find_algorithm(kind, name);
+  if (row == nullptr) {
+    std::string known;
+    for (const Algorithm& other : algorithms())
+      if (other.kind == kind) known += (known.empty() ? "" : ", ") + std::string(other.name);
+    throw Error({.where = "--algorithm",
+                 .expected = fmt::format("an algorithm for {} ({})", name_of(kind), known),
+                 .given = quoted(name)});
+  }
+  const std::string refusal = row->refusal == nullptr ? "" : row->refusal(shape);
+  if (!refusal.empty())
+    throw Error({.where = "--algorithm",
+                 .message = fmt::format("{} cannot run {} on {} ranks: {}", row->name, name_of(kind),
+                                        shape.ranks, refusal)});
+  return *row;
+}
+
+std::int64_t default_channels(const Algorithm& row, const GroupRoutes& routes, const Profile& profile,
                               const Generation& g) {
-  if (is_p2p(kind)) return routes.hosts > 1 ? profile.p2p_channels_network : profile.p2p_channels_host;
+  if (is_p2p(row.kind)) return routes.hosts > 1 ? profile.p2p_channels_network : profile.p2p_channels_host;
   return ring_graph(routes, g).communicator_channels;
 }
 
-// B = min(NVLink rate x protocol's share in the host, NIC total x protocol's share between hosts), bytes/s.
-double ring_rate(std::size_t p, const GroupRoutes& routes, const Profile& profile, const Generation& g) {
-  double rate = routes.intra.Bps() > 0
-                    ? routes.intra.Bps() * link_efficiency(routes.intra_link, profile, g) * g.share[p]
-                    : Bandwidth::unlimited().Bps();
-  if (routes.hosts > 1) {
-    const double nics =
+struct Rate {
+  double Bps;
+  std::string_view bound;
+};
+
+// B = min(NVLink rate x protocol's share in the host, NIC total x protocol's share between hosts).
+Rate ring_rate(std::size_t p, const GroupRoutes& routes, const Profile& profile, const Generation& g) {
+  constexpr std::string_view kHost[] = {"LL in the host", "LL128 in the host", "GPU links in the host"};
+  constexpr std::string_view kNics[] = {"LL between hosts", "LL128 between hosts", "NICs"};
+  Rate rate{Bandwidth::unlimited().Bps(), ""};
+  if (routes.intra.Bps() > 0)
+    rate = {routes.intra.Bps() * link_efficiency(routes.intra_link, profile, g) * g.share[p], kHost[p]};
+  if (routes.hosts > 1 && routes.inter.Bps() > 0) {
+    double nics =
         routes.inter.Bps() * link_efficiency(routes.inter_link, profile, g) * profile.network.share[p];
-    rate = std::min(rate,
-                    p == index_of(Protocol::kLl) ? std::min(nics, profile.network.ll_cap_GBps * 1e9) : nics);
+    if (p == index_of(Protocol::kLl)) nics = std::min(nics, profile.network.ll_cap_GBps * 1e9);
+    if (nics < rate.Bps) rate = {nics, kNics[p]};
+  }
+  return rate;
+}
+
+// Grouped sends: each of a GPU's flows gets its part of what the GPU's links and NIC sustain for them.
+Rate exchange_rate(const GroupRoutes& routes, const Profile& profile, const Generation& g) {
+  Rate rate{Bandwidth::unlimited().Bps(), ""};
+  const double peers = std::max(1.0, routes.ranks - 1.0);
+  if (routes.intra.Bps() > 0)
+    rate = {profile.exchange_share_host * routes.intra.Bps() *
+                link_efficiency(routes.intra_link, profile, g) / peers,
+            "GPU links in the host"};
+  if (routes.hosts > 1 && routes.inter.Bps() > 0) {
+    const double per_host = std::max(1.0, static_cast<double>(routes.ranks) / routes.hosts);
+    const double nic = profile.exchange_share_network * routes.inter.Bps() / per_host /
+                       std::max(1.0, routes.ranks - per_host);
+    if (nic < rate.Bps) rate = {nic, "NICs"};
   }
   return rate;
 }
@@ -81,17 +130,52 @@ double link_efficiency(LinkType type, const Profile& profile, const Generation& 
 Choice choose(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes, const Profile& profile,
               const Generation& generation, const Overrides& overrides) {
   Choice choice;
-  choice.algorithm = &find_or_throw(kind, overrides.algorithm);
+  choice.algorithm = &find_or_throw(kind, {routes.ranks, 0, routes.by_host}, overrides.algorithm);
   if (profile.ideal) {
     choice.channels = overrides.channels.value_or(1);
     return choice;
   }
-  choice.channels = overrides.channels.value_or(default_channels(kind, routes, profile, generation));
+  choice.channels =
+      overrides.channels.value_or(default_channels(*choice.algorithm, routes, profile, generation));
+  const bool in_rounds =
+      choice.algorithm->wiring == Wiring::kRounds || choice.algorithm->wiring == Wiring::kNeighbours;
   const Protocol chosen =
-      is_p2p(kind) ? Protocol::kSimple : choose_ring_protocol(kind, bytes, routes, generation);
+      in_rounds ? Protocol::kSimple : choose_ring_protocol(kind, bytes, routes, generation);
   choice.protocol = overrides.protocol.value_or(chosen);
   return choice;
 }
+
+namespace {
+
+// A send's channels each sustain what a window of chunks allows.
+void set_send_rate(PlanCosts& costs, const GroupRoutes& routes, const Profile& profile) {
+  const double per_channel =
+      routes.hosts > 1 ? profile.p2p_channel_GBps_network : profile.p2p_channel_GBps_host;
+  costs.rate = Bandwidth::gigabytes_per_second(per_channel * static_cast<double>(costs.channels));
+  costs.rate_bound = "P2P window";
+}
+
+// 1 + (S0 / S)^g: S0 is given for the whole buffer, the plan asks per channel of one message.
+void set_exchange_rate(PlanCosts& costs, const GroupRoutes& routes, const Profile& profile,
+                       const Generation& g) {
+  const Rate rate = exchange_rate(routes, profile, g);
+  costs.rate = Bandwidth::bytes_per_second(rate.Bps);
+  costs.rate_bound = rate.bound;
+  costs.half_bytes = profile.exchange_half_bytes / (static_cast<double>(costs.channels) * routes.ranks);
+  costs.half_exponent = profile.exchange_half_exponent;
+}
+
+void set_ring_rate(PlanCosts& costs, Protocol protocol, const GroupRoutes& routes, const Profile& profile,
+                   const Generation& g) {
+  const Rate rate = ring_rate(index_of(protocol), routes, profile, g);
+  costs.rate = Bandwidth::bytes_per_second(rate.Bps);
+  costs.rate_bound = rate.bound;
+  if (protocol == Protocol::kLl) return;
+  costs.half_bytes = 1024 * (routes.hosts > 1 ? profile.network.half_kib : g.half_kib);
+  costs.half_exponent = routes.hosts > 1 ? profile.network.half_exponent : g.half_exponent;
+}
+
+}  // namespace
 
 PlanCosts costs_of(const Choice& choice, CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
                    const Profile& profile, const Generation& g) {
@@ -101,18 +185,16 @@ PlanCosts costs_of(const Choice& choice, CollectiveKind kind, Bytes bytes, const
   set_latencies(costs, p, routes, profile, g);
   costs.sms_per_channel = profile.sms_per_channel;
   costs.memory_bytes_per_byte = profile.memory_bytes_per_byte;
-  if (is_p2p(kind)) {
-    const double per_channel =
-        routes.hosts > 1 ? profile.p2p_channel_GBps_network : profile.p2p_channel_GBps_host;
-    costs.rate = Bandwidth::gigabytes_per_second(per_channel * static_cast<double>(choice.channels));
-    return costs;
+  if (kind == CollectiveKind::kSendRecv) {
+    set_send_rate(costs, routes, profile);
+  } else if (is_p2p(kind)) {
+    set_exchange_rate(costs, routes, profile, g);
+  } else {
+    set_ring_rate(costs, choice.protocol, routes, profile, g);
+    costs.chunk_bytes = profile.chain_chunk_bytes[p];
+    if (choice.algorithm->wiring == Wiring::kRings)
+      costs.tail_steps = tail_steps(kind, bytes.as_double(), choice.channels, routes, g);
   }
-  costs.rate = Bandwidth::bytes_per_second(ring_rate(p, routes, profile, g));
-  if (choice.protocol != Protocol::kLl) {
-    costs.half_bytes = 1024 * (routes.hosts > 1 ? profile.network.half_kib : g.half_kib);
-    costs.half_exponent = routes.hosts > 1 ? profile.network.half_exponent : g.half_exponent;
-  }
-  costs.tail_steps = tail_steps(kind, bytes.as_double(), choice.channels, routes, g);
   return costs;
 }
 

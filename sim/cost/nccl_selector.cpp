@@ -104,7 +104,10 @@ std::array<double, kNcclProtocols> ring_table(CollectiveKind kind, Bytes bytes, 
         bytes.as_double() / (static_cast<double>(graph.communicator_channels) * routes.ranks);
     if (p == 2 && kind == CollectiveKind::kAllReduce && routes.hosts > 1 && per_channel >= 64)
       latency *= kPlateau;
-    const double algorithm_GBps = bus[p] * routes.ranks / (steps.intra + steps.inter);
+    // Broadcast and reduce: one hop's latency, all of S over the chain.
+    const bool chain = kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
+    if (chain) latency = kBase[p] + (routes.hosts > 1 ? kNetworkHop[p] : kNvlinkHop[p]);
+    const double algorithm_GBps = chain ? bus[p] : bus[p] * routes.ranks / (steps.intra + steps.inter);
     time[p] = latency + bytes.as_double() / (1000 * algorithm_GBps);
   }
   return time;

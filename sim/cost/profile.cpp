@@ -116,6 +116,15 @@ Profile default_profile() {
       .p2p_channel_GBps_host = 20.0,
       .p2p_channels_network = 2,
       .p2p_channels_host = 16,
+      // Fitted to published all_to_all tables: 0.95 of the links, 0.91 of a NIC's line rate, half rate at 6
+      // MB.
+      .exchange_share_host = 0.95,
+      .exchange_share_network = 0.91,
+      .exchange_half_bytes = 6e6,
+      .exchange_half_exponent = 0.65,
+      // One FIFO slot per chunk (NVIDIA/nccl src/enqueue.cc v2.28.9): LL 32 KiB, LL128 576,000 B, Simple 512
+      // KiB.
+      .chain_chunk_bytes = {32 * 1024, 576000, 512 * 1024},
   };
 }
 

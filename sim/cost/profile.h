@@ -67,6 +67,10 @@ struct Profile {
   double memory_bytes_per_byte = 0;
   double p2p_channel_GBps_network = 0, p2p_channel_GBps_host = 0;
   std::int64_t p2p_channels_network = 1, p2p_channels_host = 1;
+  // Grouped sends (all_to_all, gather, scatter).
+  double exchange_share_host = 1, exchange_share_network = 1;  // of links; of NICs' line rate
+  double exchange_half_bytes = 0, exchange_half_exponent = 1;  // of the whole buffer
+  std::array<double, kNcclProtocols> chain_chunk_bytes{};      // granule of broadcast and reduce
 };
 
 [[nodiscard]] Profile default_profile();

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 
 #include "sim/base/error.h"
@@ -10,14 +12,14 @@
 
 namespace busbar {
 
-void UsageSum::add(std::span<const ResourceUse> uses) {
+void UsageSum::add(std::span<const ResourceUse> uses, double times) {
   for (const ResourceUse& use : uses) {
     std::uint32_t& at = index_[use.resource.index()];
     if (at == kUnseen) {
       at = static_cast<std::uint32_t>(sum_.size());
       sum_.push_back({use.resource, 0});
     }
-    sum_[at].flows += use.flows;
+    sum_[at].flows += times == 1 ? use.flows : std::llround(static_cast<double>(use.flows) * times);
   }
 }
 
@@ -29,7 +31,11 @@ std::vector<ResourceUse> UsageSum::take() {
 }
 
 Placement::Placement(const Topology& topology, const Profile& profile)
-    : topology_(&topology), profile_(&profile), router_(topology), sum_(topology.links().size()) {}
+    : topology_(&topology),
+      profile_(&profile),
+      router_(topology),
+      sum_(topology.links().size()),
+      capacity_(capacities()) {}
 
 std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint32_t> members) {
   std::vector<HostMembers> hosts;
@@ -57,7 +63,7 @@ std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint
 
 // NCCL leaves a host by NIC k and enters the next by its NIC k. Where the hosts' sets of rails differ, the
 // i-th of one meets the i-th of the next, over the spine.
-void Placement::align_rails(std::vector<HostMembers>& hosts) const {
+void Placement::align_rails(std::vector<HostMembers>& hosts) {
   std::size_t rails = hosts.front().rails.size();
   for (HostMembers& h : hosts) {
     rails = std::min(rails, h.rails.size());
@@ -74,17 +80,16 @@ std::size_t Placement::entry_of(const HostMembers& host, std::span<const std::ui
   return 0;
 }
 
-void Placement::extend(Hop& hop, const Route& route) {
+void Placement::extend(Hop& hop, const Route& route, double times) {
   for (const LinkId id : route.path) {
     const Link& link = topology_->link(id);
     hop.link = std::max(hop.link, link.type);
     if (link.latency) hop.latency = hop.latency.value_or(Time::zero()) + *link.latency;
   }
-  sum_.add(route.usage);
+  sum_.add(route.usage, times);
 }
 
-// A hop over given stops: GPU, [NIC, NIC,] GPU. Its uses go into `sum_`.
-Hop Placement::cross(std::span<const DeviceId> stops) {
+Hop Placement::cross(std::span<const DeviceId> stops, double times) {
   Hop hop;
   for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
     const bool same_host = domain(stops[i]) == domain(stops[i + 1]);
@@ -96,9 +101,34 @@ Hop Placement::cross(std::span<const DeviceId> stops) {
           {.where = topology_->name(),
            .message = fmt::format("no path leads from {} to {}", quoted(topology_->device(stops[i]).id),
                                   quoted(topology_->device(stops[i + 1]).id))});
-    extend(hop, *route);
+    extend(hop, *route, times);
   }
   return hop;
+}
+
+Placement::Rings Placement::rings_of(std::span<const std::uint32_t> members) {
+  Rings rings{
+      .members = members, .hosts = by_host(members), .host_of = std::vector<std::uint32_t>(members.size())};
+  for (std::uint32_t h = 0; h < rings.hosts.size(); ++h)
+    for (const std::uint32_t m : rings.hosts[h].members) rings.host_of[m] = h;
+  return rings;
+}
+
+// Each host's members one after the other, from the one where the rail enters.
+std::vector<std::uint32_t> Placement::ring_order(const Rings& rings, std::size_t rail) {
+  std::vector<std::uint32_t> order;
+  for (const HostMembers& h : rings.hosts) {
+    const std::size_t entry = rings.has_rails() ? entry_of(h, rings.members, rail) : 0;
+    for (std::size_t i = 0; i < h.members.size(); ++i)
+      order.push_back(h.members[(entry + i) % h.members.size()]);
+  }
+  return order;
+}
+
+bool Placement::joined_by_gpu_links(DeviceId a, DeviceId b) {
+  const std::optional<Route> route = router_.route(a, b, RouteScope::kHost);
+  return route && std::all_of(route->path.begin(), route->path.end(),
+                              [&](LinkId id) { return topology_->link(id).type <= LinkType::kC2c; });
 }
 
 // Where no switch joins two rails (rail-only), a host changes rail inside: it leaves by its NIC of the rail
@@ -111,37 +141,56 @@ DeviceId Placement::leaving_nic(DeviceId out, DeviceId in) {
   return own[rail];
 }
 
-RingChannel Placement::ring(std::span<const std::uint32_t> members, const std::vector<HostMembers>& hosts,
-                            std::size_t rail) {
-  RingChannel channel;
-  const bool has_rails = hosts.size() > 1 && !hosts.front().rails.empty();
-  if (has_rails) channel.name = fmt::format("rail {}", rail);
-  std::vector<std::size_t> entries;
-  for (const HostMembers& h : hosts) {
-    entries.push_back(has_rails ? entry_of(h, members, rail) : 0);
-    for (std::size_t i = 0; i < h.members.size(); ++i)
-      channel.order.push_back(h.members[(entries.back() + i) % h.members.size()]);
-  }
-  std::size_t at = 0;
-  for (std::size_t h = 0; h < hosts.size(); ++h) {
-    for (std::size_t i = 0; i < hosts[h].members.size(); ++i, ++at) {
-      const std::uint32_t from = channel.order[at];
-      const std::uint32_t to = channel.order[(at + 1) % channel.order.size()];
-      const bool leaves = i + 1 == hosts[h].members.size() && hosts.size() > 1;
-      const std::size_t next = (h + 1) % hosts.size();
-      const DeviceId a = device(members[from]);
-      const DeviceId b = device(members[to]);
-      const auto over_rail = [&](DeviceId in) {
-        return cross(std::array{a, leaving_nic(hosts[h].rails[rail], in), in, b});
-      };
-      Hop hop = leaves && has_rails ? over_rail(hosts[next].rails[rail]) : cross(std::array{a, b});
-      hop.from = from;
-      hop.to = to;
-      channel.hops.push_back(hop);
-    }
+// Between hosts a rail is left through the GPU beside its NIC, reached over NVLink: NICs that share a PCIe
+// switch then load its ports evenly.
+Hop Placement::ring_hop(const Rings& rings, std::size_t rail, std::uint32_t from, std::uint32_t to) {
+  const DeviceId a = device(rings.members[from]);
+  const DeviceId b = device(rings.members[to]);
+  if (rings.host_of[from] == rings.host_of[to] || !rings.has_rails()) return cross(std::array{a, b});
+  const HostMembers& out = rings.hosts[rings.host_of[from]];
+  const HostMembers& in = rings.hosts[rings.host_of[to]];
+  const DeviceId leaving = leaving_nic(out.rails[rail], in.rails[rail]);
+  if (leaving != out.rails[rail]) return cross(std::array{a, leaving, in.rails[rail], b});
+  const DeviceId beside = device(rings.members[out.members[entry_of(out, rings.members, rail)]]);
+  if (beside != a && joined_by_gpu_links(a, beside))
+    return cross(std::array{a, beside, out.rails[rail], in.rails[rail], b});
+  return cross(std::array{a, out.rails[rail], in.rails[rail], b});
+}
+
+RingChannel Placement::wire(const Rings& rings, std::size_t rail, std::vector<std::uint32_t> order,
+                            bool closed) {
+  RingChannel channel{.name = rings.has_rails() ? fmt::format("rail {}", rail) : "",
+                      .order = std::move(order)};
+  const std::size_t n = channel.order.size();
+  for (std::size_t i = 0; i < n - (closed ? 0 : 1); ++i) {
+    const std::uint32_t from = channel.order[i];
+    const std::uint32_t to = channel.order[(i + 1) % n];
+    Hop hop = ring_hop(rings, rail, from, to);
+    hop.from = from;
+    hop.to = to;
+    channel.hops.push_back(hop);
   }
   channel.usage = sum_.take();
+  double rate = Bandwidth::unlimited().Bps();
+  for (const ResourceUse& use : channel.usage)
+    rate = std::min(rate, capacity_[use.resource.index()] * static_cast<double>(kOneFlow) /
+                              static_cast<double>(use.flows));
+  channel.lone_rate = Bandwidth::bytes_per_second(rate);
   return channel;
+}
+
+std::vector<RingChannel> Placement::chains(std::span<const std::uint32_t> members, std::uint32_t root,
+                                           bool into_root) {
+  const Rings rings = rings_of(members);
+  std::vector<RingChannel> chains;
+  for (std::size_t rail = 0; rail < rings.count() && members.size() > 1; ++rail) {
+    std::vector<std::uint32_t> order = ring_order(rings, rail);
+    auto first = std::find(order.begin(), order.end(), root);
+    if (into_root) ++first;
+    std::rotate(order.begin(), first, order.end());
+    chains.push_back(wire(rings, rail, std::move(order), false));
+  }
+  return chains;
 }
 
 Bandwidth Placement::network_rate(DeviceId nic) const {
@@ -187,52 +236,56 @@ void Placement::describe(GroupRoutes& routes, std::span<const std::uint32_t> mem
   routes.inter = Bandwidth::bytes_per_second(least);
 }
 
-GroupRoutes Placement::group(std::span<const std::uint32_t> members) {
+GroupRoutes Placement::outline(std::span<const std::uint32_t> members) {
   GroupRoutes routes;
   const std::vector<HostMembers> hosts = by_host(members);
   describe(routes, members, hosts);
+  for (const HostMembers& h : hosts) routes.by_host.push_back(h.members);
+  return routes;
+}
+
+GroupRoutes Placement::group(std::span<const std::uint32_t> members) {
+  GroupRoutes routes = outline(members);
   if (members.size() < 2) return routes;
-  const std::size_t rings = hosts.size() > 1 ? std::max<std::size_t>(1, hosts.front().rails.size()) : 1;
-  for (std::size_t rail = 0; rail < rings; ++rail) routes.rings.push_back(ring(members, hosts, rail));
+  const Rings rings = rings_of(members);
+  for (std::size_t rail = 0; rail < rings.count(); ++rail)
+    routes.rings.push_back(wire(rings, rail, ring_order(rings, rail), true));
   return routes;
 }
 
 // Between hosts a message leaves by the NIC nearest to its sender and, since rails are switched apart, enters
 // by the NIC of the same number; that NIC's GPU hands it on.
-Hop Placement::pair_hop(DeviceId from, DeviceId to) {
+Hop Placement::pair_hop(DeviceId from, DeviceId to, double times) {
   const std::uint32_t a = topology_->device(from).host;
   const std::uint32_t b = topology_->device(to).host;
-  if (domain(from) == domain(to) || a == kNoHost || b == kNoHost) return cross(std::array{from, to});
+  if (domain(from) == domain(to) || a == kNoHost || b == kNoHost) return cross(std::array{from, to}, times);
   const std::vector<DeviceId>& senders = router_.nics_by_distance(from);
   const std::vector<DeviceId>& receivers = router_.nics_by_distance(to);
-  if (senders.empty() || receivers.empty()) return cross(std::array{from, to});
+  if (senders.empty() || receivers.empty()) return cross(std::array{from, to}, times);
   // PXN: through the NIC on the receiver's rail, reached over NVLink.
   const std::vector<DeviceId>& out = topology_->hosts()[a].nics;
   const std::vector<DeviceId>& in = topology_->hosts()[b].nics;
   const auto rail = static_cast<std::size_t>(std::find(in.begin(), in.end(), receivers.front()) - in.begin());
   const DeviceId leaves = rail < out.size() ? out[rail] : senders.front();
-  return cross(std::array{from, leaves, receivers.front(), to});
+  return cross(std::array{from, leaves, receivers.front(), to}, times);
 }
 
-GroupRoutes Placement::neighbours(std::span<const std::uint32_t> members) {
-  GroupRoutes routes;
-  describe(routes, members, by_host(members));
+std::vector<PairRoute> Placement::neighbours(std::span<const std::uint32_t> members) {
+  std::vector<PairRoute> routes;
   const auto n = static_cast<std::uint32_t>(members.size());
   for (std::uint32_t i = 0; i < n && n > 1; ++i) {
-    PairRoute route{.hop = pair_hop(device(members[i]), device(members[(i + 1) % n]))};
-    route.hop.from = i;
-    route.hop.to = (i + 1) % n;
-    route.usage = sum_.take();
-    routes.neighbours.push_back(std::move(route));
+    routes.push_back(pair(members[i], members[(i + 1) % n]));
+    routes.back().hop.from = i;
+    routes.back().hop.to = (i + 1) % n;
   }
   return routes;
 }
 
-GroupRoutes Placement::pair(std::uint32_t from, std::uint32_t to) {
-  const std::array members{from, to};
-  GroupRoutes routes = neighbours(members);
-  routes.neighbours.resize(1);
-  return routes;
+PairRoute Placement::pair(std::uint32_t from, std::uint32_t to) {
+  PairRoute route{.hop = pair_hop(device(from), device(to))};
+  route.hop.to = 1;
+  route.usage = sum_.take();
+  return route;
 }
 
 std::vector<double> Placement::capacities() const {

@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/base/group_routes.h"
+#include "sim/collectives/plan.h"
 #include "sim/cost/profile.h"
 #include "topologies/routing.h"
 #include "topologies/topology.h"
@@ -18,8 +20,9 @@ namespace busbar {
 class UsageSum {
  public:
   explicit UsageSum(std::size_t resources) : index_(resources, kUnseen) {}
-  void add(std::span<const ResourceUse> uses);
-  /// The sum, by resource id; empties itself.
+  /// `times` of each use, rounded to whole fixed-point units.
+  void add(std::span<const ResourceUse> uses, double times);
+  /// The sum; empties itself.
   [[nodiscard]] std::vector<ResourceUse> take();
 
  private:
@@ -29,11 +32,10 @@ class UsageSum {
 };
 
 /// Routes of groups of ranks on one topology. Borrows the topology.
-///   One host: one ring in member order.
+///   One host (or NVLink domain): one ring in member order.
 ///   Several hosts: one ring per rail, as NCCL builds them: in each host, in at the GPU nearest to the rail's
-///   NIC, through the other members in order, out through the same NIC (by NVLink to its neighbour GPU where
-///   needed). Rails are the NICs nearest to the members; hosts follow each other in order of their first
-///   member.
+///   NIC, through the other members in order, out through the same NIC (by NVLink to the GPU beside it).
+///   Rails are the NICs nearest to the members; hosts follow each other in order of their first member.
 /// Errors (Error, kInput): no route between two GPUs.
 class Placement {
  public:
@@ -41,10 +43,18 @@ class Placement {
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(topology_->ranks().size()); }
   [[nodiscard]] GroupRoutes group(std::span<const std::uint32_t> members);
+  /// The same without rings: for point-to-point, which needs the rates alone.
+  [[nodiscard]] GroupRoutes outline(std::span<const std::uint32_t> members);
+  /// The group's rings cut open at member `root`: chains that start there, or that end there.
+  [[nodiscard]] std::vector<RingChannel> chains(std::span<const std::uint32_t> members, std::uint32_t root,
+                                                bool into_root);
   /// nccl-tests' sendrecv: every member sends to the next.
-  [[nodiscard]] GroupRoutes neighbours(std::span<const std::uint32_t> members);
+  [[nodiscard]] std::vector<PairRoute> neighbours(std::span<const std::uint32_t> members);
   /// One transfer from rank to rank.
-  [[nodiscard]] GroupRoutes pair(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] PairRoute pair(std::uint32_t from, std::uint32_t to);
+  /// The rounds of an algorithm, each with all its transfers on the graph.
+  [[nodiscard]] std::vector<RoundRoutes> rounds(std::span<const std::uint32_t> members,
+                                                std::span<const Round> rounds);
 
   /// capacity[link] that communication sustains, bytes/s.
   [[nodiscard]] std::vector<double> capacities() const;
@@ -56,7 +66,14 @@ class Placement {
   struct HostMembers {
     std::uint32_t host;                  // NVLink domain: a host, or a rack of trays
     std::vector<std::uint32_t> members;  // member numbers, in order
-    std::vector<DeviceId> rails;         // NICs nearest to them, in member order
+    std::vector<DeviceId> rails;         // NICs nearest to them, in order
+  };
+  struct Rings {  // what all rings of a group share
+    std::span<const std::uint32_t> members;
+    std::vector<HostMembers> hosts;
+    std::vector<std::uint32_t> host_of;  // by member
+    [[nodiscard]] bool has_rails() const { return hosts.size() > 1 && !hosts.front().rails.empty(); }
+    [[nodiscard]] std::size_t count() const { return has_rails() ? hosts.front().rails.size() : 1; }
   };
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
   [[nodiscard]] std::uint32_t domain(DeviceId id) const {
@@ -64,17 +81,24 @@ class Placement {
     return host == kNoHost ? kNoHost : topology_->hosts()[host].domain;
   }
   [[nodiscard]] std::vector<HostMembers> by_host(std::span<const std::uint32_t> members);
-  void align_rails(std::vector<HostMembers>& hosts) const;
-  [[nodiscard]] RingChannel ring(std::span<const std::uint32_t> members,
-                                 const std::vector<HostMembers>& hosts, std::size_t rail);
+  static void align_rails(std::vector<HostMembers>& hosts);
+  [[nodiscard]] Rings rings_of(std::span<const std::uint32_t> members);
+  [[nodiscard]] std::vector<std::uint32_t> ring_order(const Rings& rings, std::size_t rail);
+  [[nodiscard]] Hop ring_hop(const Rings& rings, std::size_t rail, std::uint32_t from, std::uint32_t to);
+  /// `order` with its hops; closed: the last goes to the first.
+  [[nodiscard]] RingChannel wire(const Rings& rings, std::size_t rail, std::vector<std::uint32_t> order,
+                                 bool closed);
   [[nodiscard]] std::size_t entry_of(const HostMembers& host, std::span<const std::uint32_t> members,
                                      std::size_t rail);
+  [[nodiscard]] bool joined_by_gpu_links(DeviceId a, DeviceId b);
   void describe(GroupRoutes& routes, std::span<const std::uint32_t> members,
                 const std::vector<HostMembers>& hosts);
   [[nodiscard]] DeviceId leaving_nic(DeviceId out, DeviceId in);
-  [[nodiscard]] Hop cross(std::span<const DeviceId> stops);
-  [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to);
-  void extend(Hop& hop, const Route& route);
+  /// A hop over given stops; `times` of its uses go into `sum_`.
+  [[nodiscard]] Hop cross(std::span<const DeviceId> stops, double times = 1);
+  [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to, double times = 1);
+  void extend(Hop& hop, const Route& route, double times);
+  [[nodiscard]] std::vector<Hop> exchange(std::span<const std::uint32_t> members);
   [[nodiscard]] Bandwidth network_rate(DeviceId nic) const;
   [[nodiscard]] LinkType network_type(DeviceId nic) const;
 
@@ -82,6 +106,7 @@ class Placement {
   const Profile* profile_;
   Router router_;
   UsageSum sum_;
+  std::vector<double> capacity_;
 };
 
 }  // namespace busbar

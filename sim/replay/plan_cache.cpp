@@ -19,11 +19,8 @@ std::span<const std::uint32_t> PlanCache::members(GroupId group) {
 const PlannedOperation& PlanCache::collective(GroupId group, const Op& op, const std::string& kind_name) {
   GroupState& state = groups_[group.index()];
   const std::span<const std::uint32_t> ranks = members(group);
-  const bool neighbours = op.collective == CollectiveKind::kSendRecv;
   if (!state.routes) state.routes = std::make_unique<GroupRoutes>(placement_->group(ranks));
-  if (neighbours && state.routes->neighbours.empty())
-    state.routes->neighbours = placement_->neighbours(ranks).neighbours;
-  return plan(state, {op.collective, op.bytes, kind_name});
+  return plan(state, {op.collective, op.bytes, op.root.value_or(0), kind_name});
 }
 
 const PlannedOperation& PlanCache::transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
@@ -31,24 +28,52 @@ const PlannedOperation& PlanCache::transfer(std::uint32_t from, std::uint32_t to
   GroupState& state = pairs_[(std::uint64_t{from} << 32) | to];
   if (!state.routes) {
     state.members = {from, to};
-    state.routes = std::make_unique<GroupRoutes>(placement_->pair(from, to));
+    state.routes = std::make_unique<GroupRoutes>(placement_->outline(state.members));
+    state.neighbours = {placement_->pair(from, to)};
   }
-  return plan(state, {CollectiveKind::kSendRecv, bytes, kind_name});
+  return plan(state, {CollectiveKind::kSendRecv, bytes, 0, kind_name});
+}
+
+// Routes are found once per group (and root, where one matters) and borrowed by its plans.
+void PlanCache::wire(GroupState& state, const Algorithm& algorithm, std::uint32_t root,
+                     PlanRequest& request) {
+  switch (algorithm.wiring) {
+    case Wiring::kRings:
+      request.channels = state.routes->rings;
+      return;
+    case Wiring::kChainsFromRoot:
+    case Wiring::kChainsToRoot: {
+      const bool into = algorithm.wiring == Wiring::kChainsToRoot;
+      const auto [it, is_new] = state.chains.try_emplace({root, into});
+      if (is_new) it->second = placement_->chains(state.members, root, into);
+      request.channels = it->second;
+      return;
+    }
+    case Wiring::kRounds: {
+      const auto [it, is_new] = state.rounds.try_emplace({&algorithm, root});
+      if (is_new) {
+        const GroupShape shape{state.routes->ranks, root, state.routes->by_host};
+        it->second = placement_->rounds(state.members, algorithm.rounds(shape));
+      }
+      request.rounds = it->second;
+      return;
+    }
+    case Wiring::kNeighbours:
+      if (state.neighbours.empty()) state.neighbours = placement_->neighbours(state.members);
+      request.neighbours = state.neighbours;
+      return;
+  }
 }
 
 const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
   if (const auto it = state.plans.find(key); it != state.plans.end()) return it->second;
   const Generation& generation = placement_->generation(state.members.front());
-  // Overrides name an algorithm of the collective under study; point-to-point keeps its own.
-  const Overrides overrides = key.kind == CollectiveKind::kSendRecv || key.kind == CollectiveKind::kBarrier
-                                  ? Overrides{.protocol = overrides_.protocol}
-                                  : overrides_;
-  const Choice choice = choose(key.kind, key.bytes, *state.routes, *profile_, generation, overrides);
-  const PlanRequest request{
-      .kind = key.kind,
-      .bytes = key.bytes,
-      .routes = state.routes.get(),
-      .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
+  const Choice choice = choose(key.kind, key.bytes, *state.routes, *profile_, generation, overrides_);
+  PlanRequest request{.kind = key.kind,
+                      .bytes = key.bytes,
+                      .routes = state.routes.get(),
+                      .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
+  if (state.routes->ranks > 1) wire(state, *choice.algorithm, key.root, request);
   PlannedOperation planned{.plan = choice.algorithm->plan(request)};
   planned.record = record_of(state, key, choice, planned.plan);
   return state.plans.emplace(key, std::move(planned)).first->second;
@@ -73,7 +98,8 @@ std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, cons
                         .algorithm = std::string(choice.algorithm->name),
                         .protocol = std::string(name_of(choice.protocol)),
                         .channels = plan.channels,
-                        .latency = plan.latency + plan.tail});
+                        .latency = plan.latency(),
+                        .rate_bound = std::string(plan.rate_bound)});
   ++records_[it->second].groups;
   return it->second;
 }

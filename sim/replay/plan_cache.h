@@ -30,6 +30,7 @@ struct OperationRecord {
   Time time;                 // over all runs
   Time exposed;              // over all runs and member ranks
   Time latency;              // of the plan: time that moves no bytes
+  std::string rate_bound;    // what its own cap stands for
   std::uint32_t bottleneck =
       MaxMinSolver::kNone;  // resource that held the last strand of the last run; none: its cap
 };
@@ -56,18 +57,23 @@ class PlanCache {
   struct Key {
     CollectiveKind kind;
     Bytes bytes;
+    std::uint32_t root;
     std::string group_kind;
     auto operator<=>(const Key&) const = default;
   };
   struct GroupState {
     std::vector<std::uint32_t> members;
     std::unique_ptr<GroupRoutes> routes;
+    std::vector<PairRoute> neighbours;
+    std::map<std::pair<std::uint32_t, bool>, std::vector<RingChannel>> chains;  // by root, into it
+    std::map<std::pair<const Algorithm*, std::uint32_t>, std::vector<RoundRoutes>> rounds;  // by root too
     std::map<Key, PlannedOperation> plans;  // stable addresses
   };
   using RecordKey =
       std::tuple<CollectiveKind, std::string, std::uint32_t, Bytes, std::string, std::string, std::int64_t>;
 
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
+  void wire(GroupState& state, const Algorithm& algorithm, std::uint32_t root, PlanRequest& request);
   [[nodiscard]] std::uint32_t record_of(const GroupState& state, const Key& key, const Choice& choice,
                                         const Plan& plan);
 

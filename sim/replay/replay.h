@@ -55,6 +55,7 @@ struct Run {
   std::vector<Arrival> members;  // collective: all; transfer: sender, receiver
   std::vector<StrandId> strands;
   std::size_t strands_left = 0;
+  std::size_t phase = 0;  // of the plan, the one under way
   std::uint32_t node = History::kNone;
   std::int64_t memory_Bps = 0;  // HBM traffic on each member now
   bool is_transfer = false;

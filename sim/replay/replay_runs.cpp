@@ -16,6 +16,11 @@ const Arrival& latest(const std::vector<Arrival>& arrivals) {
   });
 }
 
+// Serial latency before the first strands.
+Time first_latency(const Plan& plan) {
+  return plan.phases.empty() ? Time::zero() : plan.phases.front().latency;
+}
+
 }  // namespace
 
 // HBM traffic of a member = sum over strands of multiplicity x rate x bytes touched per byte carried.
@@ -29,7 +34,8 @@ void Replay::update_memory_traffic() {
     double rate = 0;
     for (std::size_t i = 0; i < run.strands.size(); ++i)
       if (run_of_strand_[run.strands[i].index()] == run_id)
-        rate += strands_.rate(run.strands[i]) * static_cast<double>(plan.strands[i].multiplicity);
+        rate += strands_.rate(run.strands[i]) *
+                static_cast<double>(plan.phases[run.phase].strands[i].multiplicity);
     const std::int64_t now = std::isfinite(rate) ? std::llround(rate * plan.memory_bytes_per_byte) : 0;
     for (const Arrival& m : run.members) kernels_.change_communication(m.rank, 0, now - run.memory_Bps);
     run.memory_Bps = now;
@@ -109,7 +115,7 @@ void Replay::launch_collective(GroupId group, const PlannedOperation& planned) {
     lane.started = now_;
   }
   const std::uint32_t run = new_run(planned, std::move(members), last, false);
-  queue_.push(now_ + planned.plan.latency, {kRunBegin, run, 0});
+  queue_.push(now_ + first_latency(planned.plan), {kRunBegin, run, 0});
 }
 
 void Replay::launch_transfer(const Rendezvous::Match& match) {
@@ -131,19 +137,21 @@ void Replay::launch_transfer(const Rendezvous::Match& match) {
     lane.record = planned.record;
   }
   const std::uint32_t run = new_run(planned, std::move(members), last, true);
-  queue_.push(now_ + planned.plan.latency, {kRunBegin, run, 0});
+  queue_.push(now_ + first_latency(planned.plan), {kRunBegin, run, 0});
 }
 
 void Replay::begin(std::uint32_t run_id) {
   const Plan& plan = runs_[run_id].planned->plan;
-  if (plan.strands.empty()) return end_strands(run_id);
-  for (const Strand& strand : plan.strands) {
+  const std::size_t phase = runs_[run_id].phase;
+  if (phase >= plan.phases.size() || plan.phases[phase].strands.empty()) return end_strands(run_id);
+  runs_[run_id].strands.clear();
+  for (const Strand& strand : plan.phases[phase].strands) {
     const StrandId id = strands_.add(strand, now_);
     if (run_of_strand_.size() <= id.index()) run_of_strand_.resize(id.index() + 1);
     run_of_strand_[id.index()] = run_id;
     runs_[run_id].strands.push_back(id);
   }
-  runs_[run_id].strands_left = plan.strands.size();
+  runs_[run_id].strands_left = plan.phases[phase].strands.size();
 }
 
 void Replay::end_strand(StrandId strand) {
@@ -160,7 +168,12 @@ void Replay::end_strands(std::uint32_t run_id) {
   if (run.memory_Bps != 0)
     for (const Arrival& m : run.members) kernels_.change_communication(m.rank, 0, -run.memory_Bps);
   run.memory_Bps = 0;
-  const Time tail = run.planned->plan.tail;
+  const Plan& plan = run.planned->plan;
+  if (++run.phase < plan.phases.size()) {
+    queue_.push(now_ + plan.phases[run.phase].latency, {kRunBegin, run_id, 0});
+    return;
+  }
+  const Time tail = plan.tail;
   if (tail > Time::zero()) {
     queue_.push(now_ + tail, {kRunEnd, run_id, 0});
   } else {

@@ -28,6 +28,7 @@ struct SweepRequest {
   std::vector<Bytes> sizes;          // nccl-tests' size; rounded down to whole elements per rank
   DataType type = DataType::kFp32;
   Reduction reduction = Reduction::kSum;
+  std::uint32_t root = 0;  // member number, for rooted operations
 };
 
 /// One lone collective per size, with nccl-tests' columns.

@@ -33,7 +33,8 @@ StepTrace trace_of(const SweepRequest& request, const std::vector<Bytes>& sizes,
                           .collective = request.operation,
                           .bytes = sizes[i],
                           .type = request.type,
-                          .reduction = request.reduction});
+                          .reduction = request.reduction,
+                          .root = is_rooted(request.operation) ? std::optional(request.root) : std::nullopt});
   trace.programs = {member, Program{.name = "bystander"}};
   std::vector<bool> takes_part(total, false);
   for (const std::uint32_t rank : request.ranks) takes_part[rank] = true;
@@ -48,7 +49,7 @@ StepTrace trace_of(const SweepRequest& request, const std::vector<Bytes>& sizes,
 
 std::string limit_of(const OperationRecord& record, Time time, const Topology& topology) {
   if (record.bytes.count() == 0 || record.latency > time - record.latency) return "latency";
-  if (record.bottleneck == MaxMinSolver::kNone) return record.protocol == "ideal" ? "none" : "protocol";
+  if (record.bottleneck == MaxMinSolver::kNone) return record.rate_bound.empty() ? "none" : record.rate_bound;
   return topology.link_class(LinkId(record.bottleneck)) + " " + topology.link_name(LinkId(record.bottleneck));
 }
 
@@ -108,7 +109,8 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
   Sweep result{.cluster_name = topology.name(),
                .ranks = static_cast<std::uint32_t>(n),
                .type = request.type,
-               .reduction = request.reduction};
+               .reduction = request.reduction,
+               .root = is_rooted(request.operation) ? static_cast<std::int32_t>(request.root) : -1};
   result.inputs.profile = profile.name;
   for (const OperationRecord& record : replay.plans().records())
     result.rows.push_back(row_of(record, n, request.type, topology));

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/collectives/algorithm.h"
+#include "sim/collectives/rows.h"
 
 namespace busbar {
 namespace {
@@ -24,7 +24,7 @@ Values run_on(const Schedule& s, const Values& inputs) {
 
 TEST(RingAllGather, PutsTheParts12And34TogetherOnBothRanks) {
   // Two ranks of two elements each: chunk c is rank c's part; run once per element of a part.
-  const Schedule s = all_gather_ring_schedule(2);
+  const Schedule s = all_gather_ring_schedule({.ranks = 2});
   const Values first = run_on(s, {{1, 0}, {0, 3}});
   const Values second = run_on(s, {{2, 0}, {0, 4}});
   for (int rank = 0; rank < 2; ++rank) {
@@ -35,7 +35,7 @@ TEST(RingAllGather, PutsTheParts12And34TogetherOnBothRanks) {
 
 TEST(RingReduceScatter, AveragesHalvesOfTwoGradients) {
   // [8,0,4,2] and [0,4,8,6]: rank 0 gets the average of the first half [4,2], rank 1 of the second [6,4].
-  const Schedule s = reduce_scatter_ring_schedule(2);
+  const Schedule s = reduce_scatter_ring_schedule({.ranks = 2});
   const Values even = run_on(s, {{8, 4}, {0, 8}});
   const Values odd = run_on(s, {{0, 2}, {4, 6}});
   EXPECT_EQ(even[0][0] / 2, 4);
@@ -47,12 +47,12 @@ TEST(RingReduceScatter, AveragesHalvesOfTwoGradients) {
 const Values kFour = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}, {13, 14, 15, 16}};
 
 TEST(RingAllReduce, SumsFourRanksEverywhere) {
-  for (const auto& rank : run_on(all_reduce_ring_schedule(4), kFour))
+  for (const auto& rank : run_on(all_reduce_ring_schedule({.ranks = 4}), kFour))
     EXPECT_EQ(rank, (std::vector<double>{28, 32, 36, 40}));
 }
 
 TEST(RingReduceScatter, LeavesOneSumOnEachOfFourRanks) {
-  const Values out = run_on(reduce_scatter_ring_schedule(4), kFour);
+  const Values out = run_on(reduce_scatter_ring_schedule({.ranks = 4}), kFour);
   for (std::size_t r = 0; r < 4; ++r) EXPECT_EQ(out[r][r], (std::vector<double>{28, 32, 36, 40})[r]);
 }
 
@@ -60,10 +60,10 @@ TEST(RingReduceScatter, LeavesOneSumOnEachOfFourRanks) {
 // again.
 TEST(RingSchedules, TrainOneFsdpStepByHand) {
   const std::vector<double> parameters = {10, 20, 30, 40};
-  const Values gradients = run_on(reduce_scatter_ring_schedule(4), kFour);
+  const Values gradients = run_on(reduce_scatter_ring_schedule({.ranks = 4}), kFour);
   Values shards(4, std::vector<double>(4, 0));
   for (std::size_t r = 0; r < 4; ++r) shards[r][r] = parameters[r] - 0.1 * gradients[r][r] / 4;
-  for (const auto& rank : run_on(all_gather_ring_schedule(4), shards)) {
+  for (const auto& rank : run_on(all_gather_ring_schedule({.ranks = 4}), shards)) {
     EXPECT_DOUBLE_EQ(rank[0], 9.3);   // 10 - 0.1 x 28/4
     EXPECT_DOUBLE_EQ(rank[1], 19.2);  // 20 - 0.1 x 32/4
     EXPECT_DOUBLE_EQ(rank[2], 29.1);
@@ -71,23 +71,44 @@ TEST(RingSchedules, TrainOneFsdpStepByHand) {
   }
 }
 
+TEST(RingReduce, SumsFourRanksAtTheRootOnly) {
+  const Schedule s = reduce_ring_schedule({.ranks = 4, .root = 0});
+  EXPECT_EQ(run_on(s, kFour)[0], (std::vector<double>{28, 32, 36, 40}));
+  EXPECT_EQ(contract_breach(s), "");  // what the others hold is undefined
+}
+
+// Rank s holds [4s+1 .. 4s+4], its block for rank d being 4s+1+d: rank 2 ends with [3,7,11,15].
+TEST(AllToAll, TransposesTheBlocks) {
+  for (const Schedule& s :
+       {all_to_all_direct_schedule({.ranks = 4}), all_to_all_pairwise_schedule({.ranks = 4})}) {
+    Values inputs(4, std::vector<double>(16, 0));
+    for (std::size_t r = 0; r < 4; ++r)
+      for (std::size_t d = 0; d < 4; ++d) inputs[r][4 * r + d] = kFour[r][d];
+    const Values out = run_on(s, inputs);
+    std::vector<double> of_rank_2;
+    for (std::size_t r = 0; r < 4; ++r) of_rank_2.push_back(out[2][4 * r + 2]);
+    EXPECT_EQ(of_rank_2, (std::vector<double>{3, 7, 11, 15}));
+    for (const Send& send : s.sends) EXPECT_NE(send.from, send.to);  // a block for oneself touches no link
+  }
+}
+
 TEST(ContractBreach, FindsAMissingSend) {
-  Schedule s = all_gather_ring_schedule(4);
+  Schedule s = all_gather_ring_schedule({.ranks = 4});
   s.sends.pop_back();
   EXPECT_NE(contract_breach(s), "");
 }
 
 TEST(ContractBreach, FindsAContributionCountedTwice) {
-  Schedule s = all_reduce_ring_schedule(4);
+  Schedule s = all_reduce_ring_schedule({.ranks = 4});
   s.sends[13].reduce = true;  // a copy of the finished sum added instead
   EXPECT_NE(contract_breach(s), "");
 }
 
-TEST(ContractBreach, FindsADependencyThatDoesNotReachTheSender) {
-  Schedule s = all_gather_ring_schedule(4);
-  s.sends[5].after = {0};  // rank 1's second send waits for what rank 1 ... gets from rank 0: right
+TEST(ContractBreach, FindsADependencyOnWhatNeitherRankKnows) {
+  Schedule s = all_gather_ring_schedule({.ranks = 4});
+  s.sends[5].after = {0};  // rank 1's second send waits for what rank 0 sent it: right
   EXPECT_EQ(contract_breach(s), "");
-  s.sends[5].after = {2};  // rank 3 gets that
+  s.sends[5].after = {3};  // rank 3 to rank 0
   EXPECT_NE(contract_breach(s), "");
 }
 

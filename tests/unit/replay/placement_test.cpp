@@ -84,11 +84,10 @@ TEST(Placement, SendsBetweenHostsOnTheReceiversRail) {
   const Topology t = dgx(2);
   const Profile profile = ideal_profile();
   Placement placement(t, profile);
-  const GroupRoutes routes = placement.pair(7, 8);
-  ASSERT_EQ(routes.neighbours.size(), 1U);
-  EXPECT_EQ(routes.neighbours[0].hop.link, LinkType::kRdma);
+  const PairRoute route = placement.pair(7, 8);
+  EXPECT_EQ(route.hop.link, LinkType::kRdma);
   bool on_rail_0 = false;
-  for (const ResourceUse& use : routes.neighbours[0].usage)
+  for (const ResourceUse& use : route.usage)
     on_rail_0 = on_rail_0 || t.link_name(LinkId(use.resource.value())) == "h0.nic0->leaf0";
   EXPECT_TRUE(on_rail_0);
 }

@@ -1,0 +1,122 @@
+// Times of every algorithm: plan() against its schedule run message by message, and the textbooks' costs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "sim/collectives/algorithm.h"
+#include "sim/replay/chunk_executor.h"
+#include "sim/replay/placement.h"
+#include "tests/support/inline.h"
+#include "tests/support/seeded.h"
+
+namespace busbar {
+namespace {
+
+constexpr double kAlpha = 3e-6;  // per hop, over two links
+constexpr double kRate = 25e9;
+
+Topology machine(std::uint32_t ranks) { return star(static_cast<int>(ranks), "25 GB/s", "1.5 us"); }
+
+double planned(CollectiveKind kind, const std::string& algorithm, std::uint32_t ranks, Bytes bytes,
+               std::uint32_t root = 0) {
+  const Sweep s = sweep(machine(ranks), {.operation = kind, .ranks = {}, .sizes = {bytes}, .root = root},
+                        ideal_profile(), {.overrides = {.algorithm = algorithm}});
+  return s.rows.front().time.seconds();
+}
+
+double executed(const Algorithm& row, std::uint32_t ranks, Bytes bytes, std::uint32_t root) {
+  const Topology topology = machine(ranks);
+  const Profile profile = ideal_profile();
+  Placement placement(topology, profile);
+  GroupShape shape{.ranks = ranks, .root = root};
+  ChunkLane lane{.schedule = row.schedule(shape)};
+  lane.chunk_bytes = bytes.as_double() * chunk_share(lane.schedule);
+  for (const Send& send : lane.schedule.sends)
+    if (!lane.routes.contains({send.from, send.to}))
+      lane.routes[{send.from, send.to}] = placement.pair(send.from, send.to);
+  return execute_chunks(std::vector{lane}, placement.capacities(), {}).seconds();
+}
+
+class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+INSTANTIATE_TEST_SUITE_P(Table, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& row) {
+                           std::string name =
+                               std::string(name_of(row.param.kind)) + "_" + std::string(row.param.name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// Rounding: a picosecond per event on the longest path.
+TEST_P(EveryAlgorithm, PlansWhatItsScheduleTakesMessageByMessage) {
+  for (std::uint32_t n = 1; n <= 12; ++n) {
+    const GroupShape shape{.ranks = n, .root = n / 2};
+    if (GetParam().refusal != nullptr && !GetParam().refusal(shape).empty()) continue;
+    const Bytes bytes(std::int64_t{n} * n * 1440 * 64);
+    if (n == 1) continue;
+    EXPECT_NEAR(planned(GetParam().kind, std::string(GetParam().name), n, bytes, shape.root),
+                executed(GetParam(), n, bytes, shape.root), 4e-12 * n)
+        << n << " ranks";
+  }
+}
+
+double log2_of(double n) { return std::log2(n); }
+
+// Thakur, Rabenseifner & Gropp 2005 and Patarasuk & Yuan 2009, with alpha per message and beta = 1/B.
+TEST(TextbookCosts, HoldForAllReduceBroadcastAndAllToAll) {
+  for (const double n : {2.0, 4.0, 8.0, 16.0}) {
+    const auto ranks = static_cast<std::uint32_t>(n);
+    const Bytes bytes(std::int64_t{1} << 24);
+    const double s = bytes.as_double() / kRate;
+    const auto near = [&](const char* what, double got, double want) {
+      EXPECT_NEAR(got, want, 1e-10) << what << ", " << n << " ranks";
+    };
+    near("ring", planned(CollectiveKind::kAllReduce, "ring", ranks, bytes),
+         2 * (n - 1) * kAlpha + 2 * (n - 1) / n * s);
+    near("halving-doubling", planned(CollectiveKind::kAllReduce, "halving-doubling", ranks, bytes),
+         2 * log2_of(n) * kAlpha + 2 * (n - 1) / n * s);
+    near("binomial broadcast", planned(CollectiveKind::kBroadcast, "binomial", ranks, bytes),
+         log2_of(n) * (kAlpha + s));
+    near("binomial reduce", planned(CollectiveKind::kReduce, "binomial", ranks, bytes),
+         log2_of(n) * (kAlpha + s));
+    near("pairwise", planned(CollectiveKind::kAllToAll, "pairwise", ranks, bytes),
+         (n - 1) * (kAlpha + s / n));
+    near("direct", planned(CollectiveKind::kAllToAll, "direct", ranks, bytes), kAlpha + (n - 1) / n * s);
+    near("gather", planned(CollectiveKind::kGather, "direct", ranks, bytes), kAlpha + (n - 1) / n * s);
+    near("scatter", planned(CollectiveKind::kScatter, "direct", ranks, bytes), kAlpha + (n - 1) / n * s);
+    // A chain of n chunks: n-1 hops of latency, 2n-2 chunk times.
+    near("chain", planned(CollectiveKind::kBroadcast, "ring", ranks, bytes),
+         (n - 1) * kAlpha + (2 * n - 2) / n * s);
+  }
+}
+
+// Two hosts of four, links of 450 GB/s inside and one NIC of 50 GB/s per GPU, no latency: inside 2 x 3/4 S /
+// 450 GB/s, between 2 x 1/2 (S/4) / 50 GB/s.
+TEST(TextbookCosts, HoldForTheHierarchicalAllReduce) {
+  const Topology t = topology_from(
+      R"({"schema": "busbar.topology/1", "name": "t", "hosts": {"count": 2, "type": "dgx-h100", "gpus": 4},
+                                       "fabric": {"family": "rail-optimized"}})");
+  const Sweep s = sweep(t, {.operation = CollectiveKind::kAllReduce, .ranks = {}, .sizes = {Bytes(1 << 30)}},
+                        ideal_profile(), {.overrides = {.algorithm = "hierarchical"}});
+  const double bytes = 1 << 30;
+  EXPECT_NEAR(s.rows.front().time.seconds(), 1.5 * bytes / 450e9 + bytes / 4 / 50e9, 1e-9);
+}
+
+// One NIC per GPU: a GPU's traffic to the other hosts bounds it, so busbw is B N/(N-1) (n-1)/n.
+TEST(AllToAll, IsBoundByTheNicsBetweenHosts) {
+  for (const double hosts : {2.0, 4.0, 8.0}) {
+    const Topology t = topology_from(fmt::format(
+        R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": {}, "type": "dgx-h100"}},
+                                                     "fabric": {{"family": "rail-optimized"}}}})",
+        hosts));
+    const Sweep s = sweep(
+        t, {.operation = CollectiveKind::kAllToAll, .ranks = {}, .sizes = {Bytes(std::int64_t{1} << 32)}},
+        ideal_profile(), {});
+    const double n = 8 * hosts;
+    EXPECT_NEAR(s.rows.front().busbw_Bps / (50e9 * hosts / (hosts - 1) * (n - 1) / n), 1, 1e-9) << hosts;
+  }
+}
+
+}  // namespace
+}  // namespace busbar
