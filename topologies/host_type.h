@@ -35,23 +35,4 @@ struct HostType {
 /// GPU models by name, with cited figures.
 [[nodiscard]] std::span<const GpuModel> gpu_models();
 
-/// Fabrics attach the NICs of all hosts to switches.
-struct FabricRequest {
-  std::vector<std::vector<DeviceId>> nics;    // per host, in rail order
-  std::vector<std::vector<Bandwidth>> rates;  // line rate of each
-  double oversubscription = 1.0;              // leaf down-link sum / up-link sum; at least 1
-  std::int64_t hosts_per_leaf = 32;
-  std::int64_t tiers = 2;
-  LinkType wire = LinkType::kRdma;
-};
-
-struct FabricFamily {
-  std::string_view name;
-  std::string_view help;
-  std::span<const std::string_view> keys;  // what its object in a topology file may hold
-  void (*build)(TopologyBuilder&, const FabricRequest&);
-};
-
-[[nodiscard]] std::span<const FabricFamily> fabric_families();  // THE table
-
 }  // namespace busbar

@@ -12,6 +12,8 @@
 namespace busbar {
 namespace {
 
+constexpr std::int64_t kMaxWeight = 100;
+
 /// The value of an enumeration whose name `value` holds. `count`: values run from 0.
 template <class Enum>
 Enum named_value(const JsonValue& value, std::size_t count) {
@@ -87,7 +89,7 @@ DeviceId read_end(const JsonValue& value, const TopologyBuilder& builder) {
 }
 
 void read_link(const JsonValue& value, TopologyBuilder& builder) {
-  value.only_keys({"from", "to", "bandwidth", "latency", "type", "directed"});
+  value.only_keys({"from", "to", "bandwidth", "latency", "type", "directed", "weight"});
   const DeviceId from = read_end(value.at("from"), builder);
   const DeviceId to = read_end(value.at("to"), builder);
   const Bandwidth bandwidth = value.at("bandwidth").bandwidth();
@@ -98,10 +100,12 @@ void read_link(const JsonValue& value, TopologyBuilder& builder) {
   const LinkType type = named ? named_value<LinkType>(*named, kLinkTypes)
                               : usual_type(devices[from.index()].kind, devices[to.index()].kind);
   const auto directed = value.find("directed");
-  at_place(value, [&] {
+  const LinkId link = at_place(value, [&] {
     if (directed && directed->boolean()) return builder.add_directed_link(from, to, bandwidth, type, latency);
     return builder.add_link(from, to, bandwidth, type, latency);
   });
+  if (const auto weight = value.find("weight"))
+    builder.set_weight(link, static_cast<std::uint16_t>(weight->integer(1, kMaxWeight)));
 }
 
 }  // namespace

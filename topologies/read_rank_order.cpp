@@ -28,11 +28,10 @@ std::vector<DeviceId> gpus_of(const TopologyBuilder& builder, const HostOrder& o
   return gpus;
 }
 
-/// Hosts whose first network cable leads to the same switch stand together; switches in the order of their
-/// first host. A host without one stands alone.
-std::vector<DeviceId> by_leaf(const TopologyBuilder& builder) {
+/// Per host the switch that its first network cable leads to. A host without one stands alone: a number
+/// beyond all devices.
+std::vector<std::size_t> leaf_of_hosts(const TopologyBuilder& builder) {
   std::vector<std::size_t> leaf_of(builder.hosts().size());
-  // Beyond all devices: a leaf of its own.
   std::iota(leaf_of.begin(), leaf_of.end(), builder.devices().size());
   for (const Link& link : builder.links()) {
     const Device& from = builder.devices()[link.from.index()];
@@ -40,27 +39,40 @@ std::vector<DeviceId> by_leaf(const TopologyBuilder& builder) {
       continue;
     if (leaf_of[from.host] >= builder.devices().size()) leaf_of[from.host] = link.to.index();
   }
-  std::unordered_map<std::size_t, std::size_t> first_host;
-  for (std::size_t h = 0; h < leaf_of.size(); ++h) first_host.try_emplace(leaf_of[h], h);
-  HostOrder order = file_order(builder);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return first_host.at(leaf_of[a]) < first_host.at(leaf_of[b]);
-  });
+  return leaf_of;
+}
+
+/// The hosts of each leaf in file order, leaves in the order of their first host.
+std::vector<HostOrder> hosts_by_leaf(const TopologyBuilder& builder) {
+  std::unordered_map<std::size_t, std::size_t> place;
+  std::vector<HostOrder> leaves;
+  const std::vector<std::size_t> leaf_of = leaf_of_hosts(builder);
+  for (std::size_t h = 0; h < leaf_of.size(); ++h) {
+    const auto [entry, is_new] = place.try_emplace(leaf_of[h], leaves.size());
+    if (is_new) leaves.emplace_back();
+    leaves[entry->second].push_back(h);
+  }
+  return leaves;
+}
+
+/// Leaf after leaf.
+std::vector<DeviceId> by_leaf(const TopologyBuilder& builder) {
+  HostOrder order;
+  for (const HostOrder& leaf : hosts_by_leaf(builder)) order.insert(order.end(), leaf.begin(), leaf.end());
   return gpus_of(builder, order);
 }
 
-/// Rank by rank to the next host: all first GPUs, then all second ones.
+/// Host by host to the next leaf, as from a scheduler that spreads a job: all first hosts, then all second
+/// ones. GPUs of a host stay together.
 std::vector<DeviceId> round_robin(const TopologyBuilder& builder) {
-  std::vector<DeviceId> gpus;
-  for (std::size_t turn = 0, dealt = 1; dealt > 0; ++turn) {
-    dealt = 0;
-    for (const Host& host : builder.hosts()) {
-      if (turn >= host.gpus.size()) continue;
-      gpus.push_back(host.gpus[turn]);
-      ++dealt;
+  const std::vector<HostOrder> leaves = hosts_by_leaf(builder);
+  HostOrder order;
+  for (std::size_t turn = 0; order.size() < builder.hosts().size(); ++turn) {
+    for (const HostOrder& leaf : leaves) {
+      if (turn < leaf.size()) order.push_back(leaf[turn]);
     }
   }
-  return gpus;
+  return gpus_of(builder, order);
 }
 
 /// Hosts in random order, each with its GPUs together, as from a scheduler that knows no fabric. Fisher-Yates

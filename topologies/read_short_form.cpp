@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "sim/base/named_table.h"
+#include "topologies/fabric.h"
 #include "topologies/host_type.h"
 #include "topologies/topology_readers.h"
 
 namespace busbar {
 namespace {
-
-constexpr double kMaxOversubscription = 1024;
 
 /// The row that `value` names; else an error that lists all.
 template <class Row>
@@ -94,39 +93,6 @@ class HostsReader {
   FabricRequest fabric_;
 };
 
-LinkType read_wire(const JsonValue& value) {
-  constexpr LinkType kWires[] = {LinkType::kRdma, LinkType::kEfa, LinkType::kTcp, LinkType::kSlingshot};
-  const std::string name = value.string();
-  std::vector<std::string_view> names;
-  for (const LinkType wire : kWires) {
-    if (name_of(wire) == name) return wire;
-    names.push_back(name_of(wire));
-  }
-  value.fail(one_of(names), did_you_mean(name, names));
-}
-
-/// What one day may vary and today may not is said, so that no file is read as something else.
-void refuse_what_is_not_modelled(const JsonValue& fabric) {
-  if (const auto tiers = fabric.find("tiers"); tiers && tiers->integer(1, 4) != 2) {
-    tiers->fail_because(
-        fmt::format("fabrics of {} tiers are not modelled yet; \"tiers\" is 2", tiers->integer(1, 4)));
-  }
-  const auto routing = fabric.find("routing");
-  if (!routing || routing->string() == "adaptive") return;
-  if (routing->string() == "static")
-    routing->fail_because("static routing is not modelled yet; use \"adaptive\"");
-  routing->fail("\"adaptive\"");
-}
-
-void read_fabric_numbers(const JsonValue& fabric, FabricRequest& request) {
-  refuse_what_is_not_modelled(fabric);
-  if (const auto over = fabric.find("oversubscription"))
-    request.oversubscription = over->number(1, kMaxOversubscription);
-  if (const auto hosts = fabric.find("hosts_per_leaf"))
-    request.hosts_per_leaf = hosts->integer(1, kMaxDevices);
-  if (const auto wire = fabric.find("wire")) request.wire = read_wire(*wire);
-}
-
 }  // namespace
 
 void read_short_form(const JsonValue& root, TopologyBuilder& builder) {
@@ -145,7 +111,7 @@ void read_short_form(const JsonValue& root, TopologyBuilder& builder) {
   }
   FabricRequest request = std::move(reader).request();
   if (request.nics.empty()) hosts.fail_because("no hosts are listed");
-  read_fabric_numbers(fabric, request);
+  read_fabric(fabric, request);
   at_place(fabric, [&] { family.build(builder, request); });
 }
 

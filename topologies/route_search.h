@@ -17,12 +17,15 @@ struct FoundRoute {
 
 /// All cheapest paths from one device to another, a flow split evenly at every branching of them (ECMP).
 /// Who may be passed through:
-///   kHost      devices of the host of `from` other than NICs; a GPU only from NVLink to PCIe on the way to a
-///   NIC (PXN) kFabric    switches kAnywhere  devices without a host or of the two ends' hosts, other than
-///   GPUs; a NIC only between its PCIe side
-///              and its network side
-/// Cost: of one search, the devices nearer than `to`; nothing per device of the topology.
-/// Not modelled: GPUs that relay NVLink to NVLink (NCCL's NVB).
+///   kHost      devices of the island of `from` (see islands_of) other than NICs; a GPU only
+///              - on the way to a NIC, from NVLink to PCIe (NCCL's PXN),
+///              - on the way to a GPU, if it has an NVLink to both (NCCL's NVB),
+///              - anyhow, where nothing else connects.
+///   kFabric    switches
+///   kAnywhere  devices without an island or of the two ends' islands; GPUs of these only where nothing else
+///              connects; a NIC only between its PCIe side and its network side
+/// xGMI counts as NVLink. Cost: of one search, the devices nearer than `to`; nothing per device of the
+/// topology.
 class RouteSearch {
  public:
   explicit RouteSearch(const Topology& topology);

@@ -1,5 +1,6 @@
-// The router: caches in front of the search. Host routes are searched once per shape of host, network routes
-// once per pair of switches, the rest once per pair of devices.
+// The router: caches in front of the search. Host routes are searched once per shape of island, network
+// routes once per pair of switches, the rest once per pair of devices. Static routing then picks one path per
+// flow.
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
@@ -31,15 +32,36 @@ void append(Route& route, LinkId whole_flow) {
   route.path.push_back(whole_flow);
 }
 
+Route joined(LinkId first, const Route& middle, LinkId last) {
+  Route route;
+  route.usage.reserve(middle.usage.size() + 2);
+  route.path.reserve(middle.path.size() + 2);
+  append(route, first);
+  route.usage.insert(route.usage.end(), middle.usage.begin(), middle.usage.end());
+  route.path.insert(route.path.end(), middle.path.begin(), middle.path.end());
+  append(route, last);
+  return route;
+}
+
+/// SplitMix64's mixing. Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
+/// 2014.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
 }  // namespace
 
 struct Router::Impl {
   explicit Impl(const Topology& topology);
 
   const Found& search_once(DeviceId from, DeviceId to, RouteScope scope);
-  const Found& host_route(DeviceId from, DeviceId to);  // of the host's representative
+  const Found& host_route(DeviceId from, DeviceId to);  // of the island's representative
   std::optional<Route> route_in_host(DeviceId from, DeviceId to);
   std::optional<Route> route_in_fabric(DeviceId from, DeviceId to);
+  Route routed(const Route& all, DeviceId from, DeviceId to) const;
   void rank_nics(std::uint32_t host);
 
   const Topology& t;
@@ -71,15 +93,15 @@ const Found& Router::Impl::host_route(DeviceId from, DeviceId to) {
 }
 
 std::optional<Route> Router::Impl::route_in_host(DeviceId from, DeviceId to) {
-  const std::uint32_t host = t.device(from).host;
-  if (host == kNoHost || t.device(to).host != host) return std::nullopt;
+  const std::uint32_t island = shapes.island(from);
+  if (island == kNoHost || shapes.island(to) != island) return std::nullopt;
   const Found& known = host_route(from, to);
   if (!known) return std::nullopt;
   Route route = known->route;
-  if (shapes.representative_host(host) == host) return route;
-  for (LinkId& link : route.path) link = shapes.link_in(host, link);
+  if (shapes.representative_of(island) == island) return route;
+  for (LinkId& link : route.path) link = shapes.link_in(island, link);
   for (ResourceUse& use : route.usage) {
-    use.resource = ResourceId(shapes.link_in(host, LinkId(use.resource.value())).value());
+    use.resource = ResourceId(shapes.link_in(island, LinkId(use.resource.value())).value());
   }
   return route;
 }
@@ -88,7 +110,7 @@ std::optional<Route> Router::Impl::route_in_host(DeviceId from, DeviceId to) {
 std::optional<Route> Router::Impl::route_in_fabric(DeviceId from, DeviceId to) {
   const auto between = [this](DeviceId a, DeviceId b) -> std::optional<Route> {
     const Found& known = search_once(a, b, RouteScope::kFabric);
-    return known ? std::optional(known->route) : std::nullopt;
+    return known ? std::optional(routed(known->route, a, b)) : std::nullopt;
   };
   const Cable& out = up[from.index()];
   const Cable& in = down[to.index()];
@@ -101,14 +123,30 @@ std::optional<Route> Router::Impl::route_in_fabric(DeviceId from, DeviceId to) {
 
   const Found& middle = search_once(first, last, RouteScope::kFabric);
   if (!middle) return std::nullopt;
-  Route route;
-  route.usage.reserve(middle->route.usage.size() + 2);
-  route.path.reserve(middle->route.path.size() + 2);
-  append(route, out.link);
-  route.usage.insert(route.usage.end(), middle->route.usage.begin(), middle->route.usage.end());
-  route.path.insert(route.path.end(), middle->route.path.begin(), middle->route.path.end());
-  append(route, in.link);
-  return route;
+  if (t.routing().mode == RoutingMode::kAdaptive) return joined(out.link, middle->route, in.link);
+  return joined(out.link, routed(middle->route, from, to), in.link);
+}
+
+/// With static routing one path of those that `all` splits a flow over: each device on the way picks one of
+/// its links by a hash of (seed, from, to, device). Every walk along the links ends at `to`, because each
+/// lies on a cheapest path.
+Route Router::Impl::routed(const Route& all, DeviceId from, DeviceId to) const {
+  if (t.routing().mode == RoutingMode::kAdaptive || all.usage.size() == all.path.size()) return all;
+  const std::uint64_t flow =
+      mix(t.routing().seed ^ mix((std::uint64_t{from.value()} << 32) | std::uint64_t{to.value()}));
+  Route one;
+  const auto first = t.link(all.path.front()).from;
+  const auto last = t.link(all.path.back()).to;
+  std::vector<LinkId> onward;
+  for (DeviceId here = first; here != last; here = t.link(one.path.back()).to) {
+    BUSBAR_CHECK(one.path.size() <= all.usage.size());
+    onward.clear();
+    for (const ResourceUse& use : all.usage) {
+      if (const LinkId link(use.resource.value()); t.link(link).from == here) onward.push_back(link);
+    }
+    append(one, onward[mix(flow + here.value()) % onward.size()]);
+  }
+  return one;
 }
 
 /// GPUs choose in file order. Among NICs that cost the same, a GPU takes one that fewer GPUs before it took,
@@ -142,7 +180,7 @@ std::optional<Route> Router::route(DeviceId from, DeviceId to, RouteScope scope)
       return impl_->route_in_fabric(from, to);
     case RouteScope::kAnywhere: {
       const Found& known = impl_->search_once(from, to, scope);
-      return known ? std::optional(known->route) : std::nullopt;
+      return known ? std::optional(impl_->routed(known->route, from, to)) : std::nullopt;
     }
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/error.h"
+#include "topologies/host_shapes.h"
 #include "topologies/route_search.h"
 
 namespace busbar {
@@ -22,8 +23,9 @@ constexpr std::int64_t kPcieCost = 100;
 constexpr std::int64_t kNetworkCost = 100;
 constexpr std::int64_t kSocketCost = 1'000;
 constexpr std::int64_t kEnterCpuCost = 10'000;
-constexpr std::int64_t kRelayCost =
-    50;  // PXN: less than two PCIe links, so it never beats a NIC's own switch
+// A GPU on the way: an NVLink relay (10 + 50 + 10) stands between NVLink and a PCIe switch, and PXN never
+// beats a NIC's own switch.
+constexpr std::int64_t kRelayCost = 50;
 
 std::int64_t cost_of(LinkType type) {
   switch (type) {
@@ -61,7 +63,8 @@ Graph graph_of(const Topology& t) {
     const Link& link = t.links()[l];
     const bool into_cpu = t.device(link.to).kind == DeviceKind::kCpu;
     ends.emplace_back(link.from.value(), link.to.value());
-    arcs.push_back({LinkId::from_index(l), link.type, cost_of(link.type) + (into_cpu ? kEnterCpuCost : 0)});
+    const std::int64_t cost = cost_of(link.type) * (is_network(link.type) ? link.weight : 1);
+    arcs.push_back({LinkId::from_index(l), link.type, cost + (into_cpu ? kEnterCpuCost : 0)});
   }
   return Graph(boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(), arcs.begin(),
                static_cast<std::uint32_t>(t.devices().size()));
@@ -70,8 +73,11 @@ Graph graph_of(const Topology& t) {
 struct Query {
   DeviceId from, to;
   RouteScope scope = RouteScope::kHost;
-  std::uint32_t from_host = kNoHost, to_host = kNoHost;
+  std::uint32_t from_island = kNoHost, to_island = kNoHost;
+  bool any_relay = false;  // GPUs may be passed anyhow
 };
+
+bool is_gpu_link(LinkType type) { return type == LinkType::kNvlink || type == LinkType::kXgmi; }
 
 /// Where a path stands: a device, and for a NIC on the way also whether it was entered from the network,
 /// because that decides by which side it may be left. State = 2 x device + that bit.
@@ -95,13 +101,18 @@ struct Entry {
 
 struct RouteSearch::Impl {
   explicit Impl(const Topology& topology)
-      : t(topology), graph(graph_of(topology)), labels(2 * topology.devices().size()) {}
+      : t(topology),
+        graph(graph_of(topology)),
+        islands(islands_of(topology)),
+        labels(2 * topology.devices().size()) {}
 
   const Device& device(State state) const { return t.devices()[state / 2]; }
   Label* label_of(State state) { return labels[state].search == search ? &labels[state] : nullptr; }
 
-  bool may_enter(const Query& q, const Arc& arc, DeviceId next) const;
-  bool may_leave(const Query& q, State state, const Arc& arc) const;
+  bool may_enter(const Query& q, State state, const Arc& arc, DeviceId next) const;
+  bool may_enter_gpu(const Query& q, State state, const Arc& arc) const;
+  bool may_leave(const Query& q, State state, const Arc& arc, DeviceId next) const;
+  bool may_leave_gpu(const Query& q, const Arc& arc, DeviceId next) const;
   void relax(State next, std::int64_t cost, const Entry& entry);
   void expand(const Query& q, State state);
   bool reach(const Query& q);
@@ -110,36 +121,45 @@ struct RouteSearch::Impl {
 
   const Topology& t;
   Graph graph;
+  std::vector<std::uint32_t> islands;
   std::vector<Label> labels;
   std::vector<Entry> entries;
   std::vector<std::pair<std::int64_t, State>> heap;  // may hold outdated costs; ties fall to the lower state
   std::uint32_t search = 0;
 };
 
-bool RouteSearch::Impl::may_enter(const Query& q, const Arc& arc, DeviceId next) const {
-  const Device& d = t.device(next);
+bool RouteSearch::Impl::may_enter(const Query& q, State state, const Arc& arc, DeviceId next) const {
+  const DeviceKind kind = t.device(next).kind;
+  const std::uint32_t island = islands[next.index()];
   const bool arrives = next == q.to;
   switch (q.scope) {
-    case RouteScope::kHost: {
-      const bool is_proxy = arc.type == LinkType::kNvlink && t.device(q.to).kind == DeviceKind::kNic;
-      if (d.host != q.from_host) return false;
-      return arrives || (d.kind == DeviceKind::kGpu ? is_proxy : d.kind != DeviceKind::kNic);
-    }
+    case RouteScope::kHost:
+      if (island != q.from_island) return false;
+      if (!arrives && kind == DeviceKind::kGpu) return may_enter_gpu(q, state, arc);
+      return arrives || kind != DeviceKind::kNic;
     case RouteScope::kFabric:
-      return is_network(arc.type) && (arrives || d.kind == DeviceKind::kSwitch);
+      return is_network(arc.type) && (arrives || kind == DeviceKind::kSwitch);
     case RouteScope::kAnywhere:
       if (arrives) return true;
-      return d.kind != DeviceKind::kGpu &&
-             (d.host == kNoHost || d.host == q.from_host || d.host == q.to_host);
+      if (kind == DeviceKind::kGpu && !q.any_relay) return false;
+      return island == kNoHost || island == q.from_island || island == q.to_island;
   }
   return false;
 }
 
-bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc) const {
+/// As a relay. To another GPU there is only one, so it is entered from the sender itself.
+bool RouteSearch::Impl::may_enter_gpu(const Query& q, State state, const Arc& arc) const {
+  if (q.any_relay) return true;
+  if (!is_gpu_link(arc.type)) return false;
+  const DeviceKind goal = t.device(q.to).kind;
+  return goal == DeviceKind::kNic || (goal == DeviceKind::kGpu && state == 2 * q.from.value());
+}
+
+bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc, DeviceId next) const {
   if (state == 2 * q.from.value()) return true;
   switch (device(state).kind) {
     case DeviceKind::kGpu:
-      return arc.type == LinkType::kPcie;
+      return may_leave_gpu(q, arc, next);
     case DeviceKind::kNic:
       return is_network(arc.type) != (state % 2 == 1);
     case DeviceKind::kCpu:
@@ -149,6 +169,12 @@ bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc) c
       return true;
   }
   return false;
+}
+
+bool RouteSearch::Impl::may_leave_gpu(const Query& q, const Arc& arc, DeviceId next) const {
+  if (q.any_relay) return true;
+  if (t.device(q.to).kind == DeviceKind::kNic) return arc.type == LinkType::kPcie;
+  return is_gpu_link(arc.type) && next == q.to;
 }
 
 void RouteSearch::Impl::relax(State next, std::int64_t cost, const Entry& entry) {
@@ -171,7 +197,7 @@ void RouteSearch::Impl::expand(const Query& q, State state) {
   for (auto edge = first; edge != last; ++edge) {
     const Arc& arc = graph[*edge];
     const DeviceId next(boost::target(*edge, graph));
-    if (next == q.from || !may_leave(q, state, arc) || !may_enter(q, arc, next)) continue;
+    if (next == q.from || !may_leave(q, state, arc, next) || !may_enter(q, state, arc, next)) continue;
     const bool splits = next != q.to && t.device(next).kind == DeviceKind::kNic;
     const State next_state = 2 * next.value() + (splits && is_network(arc.type) ? 1 : 0);
     relax(next_state, here + arc.cost, {.from = state, .link = arc.link});
@@ -242,10 +268,15 @@ RouteSearch::~RouteSearch() = default;
 std::optional<FoundRoute> RouteSearch::find(DeviceId from, DeviceId to, RouteScope scope) {
   BUSBAR_CHECK(std::max(from, to).index() < impl_->t.devices().size());
   if (from == to) return FoundRoute{};
-  const auto host_of = [this](DeviceId d) { return impl_->t.device(d).host; };
-  const Query query{from, to, scope, host_of(from), host_of(to)};
-  if (scope == RouteScope::kHost && query.from_host == kNoHost) return std::nullopt;
-  if (!impl_->reach(query)) return std::nullopt;
+  const auto island = [this](DeviceId d) { return impl_->islands[d.index()]; };
+  Query query{from, to, scope, island(from), island(to)};
+  if (scope == RouteScope::kHost && query.from_island == kNoHost) return std::nullopt;
+  bool found = impl_->reach(query);
+  if (!found && scope != RouteScope::kFabric) {
+    query.any_relay = true;
+    found = impl_->reach(query);
+  }
+  if (!found) return std::nullopt;
   return FoundRoute{impl_->flows(query), impl_->labels[2 * to.index()].cost};
 }
 

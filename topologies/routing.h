@@ -10,8 +10,8 @@
 
 namespace busbar {
 
-/// Where a route may go: inside the endpoints' host; through switches of the fabric only (NIC to NIC);
-/// anywhere.
+/// Where a route may go: inside the endpoints' NVLink domain (a host, or hosts on one NVLink switch); through
+/// switches of the fabric only (NIC to NIC); anywhere.
 enum class RouteScope { kHost, kFabric, kAnywhere };
 
 struct Route {
@@ -19,10 +19,12 @@ struct Route {
   std::vector<LinkId> path;        // one representative path
 };
 
-/// Routes on one topology. Costs prefer NVLink over PCIe over the CPU's links. A GPU or NIC is never passed
-/// through, except that in a host a GPU relays from NVLink to the PCIe switch of a NIC (PXN: to a NIC only,
-/// as NCCL sends but does not receive that way), and that kAnywhere passes NICs between PCIe and network; no
-/// route crosses a third host. Results are cached; not thread-safe. Borrowed: the topology must outlive the
+/// Routes on one topology. Costs prefer NVLink over a GPU that relays NVLink over PCIe over the CPU's links.
+/// A GPU or NIC is never passed through, except that in a host a GPU relays from NVLink to NVLink (to a GPU
+/// that it has a link to), from NVLink to PCIe (PXN: to a NIC only, as NCCL sends but does not receive that
+/// way) and anyhow where nothing else connects, and that kAnywhere passes NICs between PCIe and network; no
+/// route crosses a third NVLink domain. Network paths of one cost share a flow, or with Topology::routing()
+/// static one of them has it. Results are cached; not thread-safe. Borrowed: the topology must outlive the
 /// router.
 class Router {
  public:

@@ -10,7 +10,7 @@ std::string_view role_of(const Device& device) {
   if (device.kind != DeviceKind::kSwitch) return name_of(device.kind);
   const std::string_view id = device.id;
   const std::string_view stem = id.substr(0, id.find_last_not_of("0123456789") + 1);
-  return stem == "leaf" || stem == "spine" ? stem : name_of(device.kind);
+  return stem == "leaf" || stem == "spine" || stem == "core" ? stem : name_of(device.kind);
 }
 
 }  // namespace

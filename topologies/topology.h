@@ -51,6 +51,17 @@ struct Link {
   Bandwidth bandwidth;
   std::optional<Time> latency;  // none: the profile's for this type
   LinkType type = LinkType::kNvlink;
+  std::uint16_t weight = 1;  // of a network link in the choice of routes: it counts as that many
+};
+
+/// Which of the cheapest network paths a flow takes.
+enum class RoutingMode : std::uint8_t {
+  kAdaptive,  // all of them, split evenly
+  kStatic,    // one, by a hash of (seed, source, destination)
+};
+struct Routing {
+  RoutingMode mode = RoutingMode::kAdaptive;
+  std::uint64_t seed = 0;
 };
 
 /// One machine: what shares its NVLink and PCIe.
@@ -80,16 +91,18 @@ class Topology {
   /// "h0.nic3->leaf3": this direction. (Faults call both directions together "h0.nic3--leaf3".)
   [[nodiscard]] std::string link_name(LinkId id) const;
   /// For reports: links of one class behave alike ("nvlink", "pcie", "nic->leaf", ...). In a host the link's
-  /// type; in the network the kinds of its ends, where switches called "leaf<n>" or "spine<n>" go by that
-  /// name.
+  /// type; in the network the kinds of its ends, where switches called "leaf<n>", "spine<n>" or "core<n>"
+  /// go by that name.
   [[nodiscard]] std::string link_class(LinkId id) const;
   /// Outgoing directions of a device.
   [[nodiscard]] std::span<const LinkId> out_links(DeviceId id) const;
+  [[nodiscard]] const Routing& routing() const { return routing_; }
   [[nodiscard]] std::span<const std::string> notes() const { return notes_; }
 
  private:
   friend class TopologyBuilder;
   std::string name_, source_;
+  Routing routing_;
   std::vector<std::string> notes_;
   std::vector<Device> devices_;
   std::vector<Link> links_;
@@ -119,6 +132,9 @@ class TopologyBuilder {
                   std::optional<Time> latency = {});
   LinkId add_directed_link(DeviceId from, DeviceId to, Bandwidth bw, LinkType type,
                            std::optional<Time> latency = {});
+  /// Of both directions, where there are two. Requires: a link that add_link or add_directed_link returned.
+  void set_weight(LinkId link, std::uint16_t weight);
+  void set_routing(Routing routing) { t_.routing_ = routing; }
   void add_note(std::string note);
   /// What was added so far. Hosts list their GPUs already, their NICs only after build().
   [[nodiscard]] std::span<const Device> devices() const { return t_.devices_; }

@@ -134,9 +134,17 @@ LinkId TopologyBuilder::add_directed_link(DeviceId from, DeviceId to, Bandwidth 
   if (std::max(from, to).index() >= t_.devices_.size()) fail("a link to an unknown device");
   if (from == to) fail(fmt::format("a link from {} to itself", quoted(t_.device(from).id)));
   require_positive(bw);
-  t_.links_.push_back({from, to, bw, latency, type});
+  t_.links_.push_back({from, to, bw, latency, type, 1});
   has_directed_links_ = true;
   return LinkId::from_index(t_.links_.size() - 1);
+}
+
+void TopologyBuilder::set_weight(LinkId link, std::uint16_t weight) {
+  Link& forward = t_.links_[link.index()];
+  forward.weight = weight;
+  if (link.index() + 1 == t_.links_.size()) return;
+  Link& next = t_.links_[link.index() + 1];
+  if (next.from == forward.to && next.to == forward.from) next.weight = weight;
 }
 
 void TopologyBuilder::add_note(std::string note) { t_.notes_.push_back(std::move(note)); }

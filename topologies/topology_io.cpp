@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "topologies/fabric.h"
 #include "topologies/topology_readers.h"
 
 namespace busbar {
 namespace {
 
-constexpr std::string_view kKeys[] = {"schema",  "name",  "source", "hosts",  "fabric",
-                                      "devices", "links", "gpus",   "faults", "rank_order"};
+constexpr std::string_view kKeys[] = {"schema", "name",    "source", "hosts",  "fabric",    "devices",
+                                      "links",  "routing", "gpus",   "faults", "rank_order"};
 constexpr std::string_view kSchema = "busbar.topology/1";
 
 void read_graph(const JsonValue& root, TopologyBuilder& builder) {
@@ -23,10 +24,19 @@ void read_graph(const JsonValue& root, TopologyBuilder& builder) {
     root.fail_because(
         "nothing is described: give 'hosts' and 'fabric' (short form) or 'devices' and 'links' (long form)");
   }
+  if (const auto routing = root.find("routing"); routing && short_form)
+    routing->fail_because("'routing' stands in 'fabric' in the short form");
   if (short_form)
     read_short_form(root, builder);
   else
     read_long_form(root, builder);
+}
+
+/// The seed picks the paths of static routing, so that a file gives the same ones again.
+Routing routing_of(const JsonValue& root, std::uint64_t seed) {
+  const auto fabric = root.find("fabric");
+  const auto mode = fabric ? fabric->find("routing") : root.find("routing");
+  return {mode ? read_routing(*mode) : RoutingMode::kAdaptive, seed};
 }
 
 }  // namespace
@@ -52,6 +62,7 @@ Topology read_topology(const JsonDocument& document, std::uint64_t seed) {
   TopologyBuilder builder(text_of("name", document.name()), text_of("source", ""));
   if (const auto gpus = root.find("gpus")) read_gpu_models(*gpus, builder);
   read_graph(root, builder);
+  builder.set_routing(routing_of(root, seed));
   if (const auto faults = root.find("faults")) read_faults(*faults, builder);
   if (const auto order = root.find("rank_order")) read_rank_order(*order, builder, seed);
   return at_place(root, [&] { return std::move(builder).build(); });

@@ -10,7 +10,7 @@
 namespace busbar {
 
 /// Short form (host types x fabric), or long form (devices and links); both take `faults` and `rank_order`.
-/// `seed` serves rank_order "random".
+/// `seed` serves rank_order "random" and static routing.
 [[nodiscard]] Topology read_topology(const JsonDocument& document, std::uint64_t seed);
 
 /// The long form, which `read_topology` reads back into an equal graph.

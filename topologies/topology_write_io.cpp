@@ -75,7 +75,7 @@ std::vector<std::string> device_lines(const Topology& t) {
 /// Two directions that stand together and mirror each other are one full-duplex link.
 bool is_pair(const Link& a, const Link& b) {
   return a.from == b.to && a.to == b.from && a.bandwidth == b.bandwidth && a.latency == b.latency &&
-         a.type == b.type;
+         a.type == b.type && a.weight == b.weight;
 }
 
 std::string link_text(const Topology& t, const Link& link, const char* ending) {
@@ -83,6 +83,7 @@ std::string link_text(const Topology& t, const Link& link, const char* ending) {
       fmt::format(R"({{"from": {}, "to": {}, "bandwidth": "{}")", json_text(t.device(link.from).id),
                   json_text(t.device(link.to).id), to_exact_text(link.bandwidth));
   if (link.latency) line += fmt::format(R"(, "latency": "{}")", to_exact_text(*link.latency));
+  if (link.weight != 1) line += fmt::format(R"(, "weight": {})", link.weight);
   return line + fmt::format(R"(, "type": "{}"{}}})", name_of(link.type), ending);
 }
 
@@ -127,6 +128,7 @@ std::string write_topology(const Topology& topology) {
   }
   text += ",\n  \"devices\": " + json_list(device_lines(topology));
   text += ",\n  \"links\": " + json_list(link_lines(topology));
+  if (topology.routing().mode == RoutingMode::kStatic) text += ",\n  \"routing\": \"static\"";
   if (const auto faults = fault_lines(topology); !faults.empty())
     text += ",\n  \"faults\": " + json_list(faults);
   if (const auto ranks = rank_lines(topology); !ranks.empty())

@@ -9,6 +9,7 @@
 #include "sim/base/named_table.h"
 #include "sim/base/unit_text.h"
 #include "sim/collectives/algorithm.h"
+#include "topologies/fabric.h"
 #include "topologies/host_type.h"
 #include "workloads/workload.h"
 

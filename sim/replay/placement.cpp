@@ -142,6 +142,16 @@ bool Placement::joined_by_gpu_links(DeviceId a, DeviceId b) {
                               [&](LinkId id) { return topology_->link(id).type <= LinkType::kC2c; });
 }
 
+// Where no switch joins two rails (rail-only), a host changes rail inside: it leaves by its NIC of the rail
+// on which the next host is entered (PXN).
+DeviceId Placement::leaving_nic(DeviceId out, DeviceId in) {
+  const std::vector<DeviceId>& own = topology_->hosts()[topology_->device(out).host].nics;
+  const std::vector<DeviceId>& others = topology_->hosts()[topology_->device(in).host].nics;
+  const auto rail = static_cast<std::size_t>(std::find(others.begin(), others.end(), in) - others.begin());
+  if (rail >= own.size() || own[rail] == out || router_.route(out, in, RouteScope::kFabric)) return out;
+  return own[rail];
+}
+
 // Between hosts a rail is left through the GPU beside its NIC, reached over NVLink: NICs that share a PCIe
 // switch then load its ports evenly.
 Hop Placement::ring_hop(const Rings& rings, std::size_t rail, std::uint32_t from, std::uint32_t to) {
@@ -150,6 +160,8 @@ Hop Placement::ring_hop(const Rings& rings, std::size_t rail, std::uint32_t from
   if (rings.host_of[from] == rings.host_of[to] || !rings.has_rails()) return cross(std::array{a, b});
   const HostMembers& out = rings.hosts[rings.host_of[from]];
   const HostMembers& in = rings.hosts[rings.host_of[to]];
+  const DeviceId leaving = leaving_nic(out.rails[rail], in.rails[rail]);
+  if (leaving != out.rails[rail]) return cross(std::array{a, leaving, in.rails[rail], b});
   const DeviceId beside = device(rings.members[out.members[entry_of(out, rings.members, rail)]]);
   if (beside != a && joined_by_gpu_links(a, beside))
     return cross(std::array{a, beside, out.rails[rail], in.rails[rail], b});

@@ -96,6 +96,7 @@ class Placement {
   [[nodiscard]] bool joined_by_gpu_links(DeviceId a, DeviceId b);
   void describe(GroupRoutes& routes, std::span<const std::uint32_t> members,
                 const std::vector<HostMembers>& hosts);
+  [[nodiscard]] DeviceId leaving_nic(DeviceId out, DeviceId in);
   /// A hop over given stops; `times` of its uses go into `sum_`.
   [[nodiscard]] Hop cross(std::span<const DeviceId> stops, double times = 1);
   [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to, double times = 1);

@@ -1,5 +1,5 @@
 // No network: one host, whose NICs lead nowhere.
-#include "topologies/host_type.h"
+#include "topologies/fabric.h"
 
 namespace busbar {
 namespace {

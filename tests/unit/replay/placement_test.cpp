@@ -92,6 +92,24 @@ TEST(Placement, SendsBetweenHostsOnTheReceiversRail) {
   EXPECT_TRUE(on_rail_0);
 }
 
+// GPUs 0-3 of h0 with 4-7 of h1 where nothing joins rails: h0 leaves by NIC 4, which GPU 3 reaches over
+// NVLink and GPU 4.
+TEST(Placement, ChangesRailInsideTheHostWhereNothingElseJoinsRails) {
+  const Topology t =
+      topology_from(R"({"schema": "busbar.topology/1", "name": "t", "hosts": {"count": 2, "type": "dgx-h100"},
+    "fabric": {"family": "rail-only"}})");
+  const Profile profile = ideal_profile();
+  Placement placement(t, profile);
+  const std::vector<std::uint32_t> members = {0, 1, 2, 3, 12, 13, 14, 15};
+  const GroupRoutes routes = placement.group(members);
+  ASSERT_EQ(routes.rings.size(), 4U);
+  const auto f = flows(t, routes.rings[0]);
+  for (const char* link : {"h0.nvs->h0.gpu4", "h0.gpu4->h0.pcie4", "h0.nic4->leaf4", "leaf4->h1.nic4",
+                           "h1.nvs->h1.gpu0", "h1.nic0->leaf0", "leaf0->h0.nic0"})
+    EXPECT_EQ(f.count(link), 1U) << link;
+  EXPECT_EQ(f.count("h0.nic0->leaf0"), 0U);
+}
+
 // 16 ranks, ideal: NICs bind at 8 x 50 GB/s, so busbw is 400 GB/s.
 TEST(Placement, GivesAnIdealRingTheSumOfTheNics) {
   const Topology t = dgx(2);

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "tests/unit/topologies/topology_text.h"
-#include "topologies/host_type.h"
+#include "topologies/fabric.h"
 
 namespace busbar {
 namespace {

@@ -91,16 +91,6 @@ TEST(HostRoutes, DoNotLeaveTheHost) {
   EXPECT_FALSE(r.route("leaf0", "h0.nic0", RouteScope::kHost).has_value());
 }
 
-TEST(HostRoutes, DoNotPassAGpuOnTheWayToAGpu) {
-  const Topology t = topology_of(R"("devices": [{"id": "a", "kind": "gpu", "host": "h"},
-      {"id": "b", "kind": "gpu", "host": "h"}, {"id": "c", "kind": "gpu", "host": "h"}],
-    "links": [{"from": "a", "to": "b", "bandwidth": "25 GB/s"}, {"from": "b", "to": "c", "bandwidth": "25 GB/s"}])");
-  Routes r(t);
-  EXPECT_THAT(r.path("a", "b", RouteScope::kHost), ElementsAre("a->b"));
-  EXPECT_FALSE(r.route("a", "c", RouteScope::kHost).has_value());
-  EXPECT_FALSE(r.route("a", "c", RouteScope::kAnywhere).has_value());
-}
-
 TEST(Routes, FromADeviceToItselfAreEmpty) {
   const Topology t = rails(1, "dgx-h100");
   Routes r(t);

@@ -109,19 +109,44 @@ TEST(TopologyErrors, MoreDevicesThanTheLimitAreRefusedBeforeTheyAreBuilt) {
   expect_line(hosts_error(R"({"count": 16777217, "type": "dgx-h100"})"), "#/hosts/count", {"16777217"});
 }
 
-TEST(TopologyErrors, FabricsThatAreNotModelled) {
-  expect_line(fabric_error(R"("family": "torus")"), "#/fabric/family", {"none", "rail-optimized", "torus"});
+TEST(TopologyErrors, FabricsThatAreUnknown) {
+  expect_line(fabric_error(R"("family": "mesh")"), "#/fabric/family",
+              {"none", "rail-optimized", "torus", "mesh"});
   expect_line(fabric_error(R"("family": "rail-optimised")"), "#/fabric/family",
               {"did you mean 'rail-optimized'"});
-  expect_line(fabric_error(R"("family": "rail-optimized", "tiers": 3)"), "#/fabric/tiers",
-              {"3 tiers", "not modelled"});
-  expect_line(fabric_error(R"("family": "rail-optimized", "routing": "static")"), "#/fabric/routing",
-              {"static routing is not modelled yet", "adaptive"});
+  expect_line(fabric_error(R"("family": "rail-optimized", "tiers": 4)"), "#/fabric/tiers", {"2", "3", "4"});
   expect_line(fabric_error(R"("family": "rail-optimized", "routing": "ecmp")"), "#/fabric/routing",
-              {"adaptive", "ecmp"});
+              {"adaptive", "static", "ecmp"});
   expect_line(fabric_error(R"("family": "rail-optimized", "wire": "nvlink")"), "#/fabric/wire",
               {"rdma", "efa", "tcp", "slingshot", "nvlink"});
   expect_line(fabric_error(R"("family": "none", "oversubscription": 2)"), "#/fabric", {"'oversubscription'"});
+}
+
+TEST(TopologyErrors, FabricsThatDoNotFitTheirHosts) {
+  expect_line(fabric_error(R"("family": "torus", "dimensions": [3, 2])"), "#/fabric",
+              {"6 points", "2 hosts"});
+  expect_line(fabric_error(R"("family": "torus")"), "#/fabric", {"missing key 'dimensions'"});
+  expect_line(fabric_error(R"("family": "torus", "dimensions": [])"), "#/fabric/dimensions", {"[4, 4, 4]"});
+  expect_line(fabric_error(R"("family": "torus", "dimensions": [8192, 8192])"), "#/fabric/dimensions/1",
+              {"8192"});
+  expect_line(fabric_error(R"("family": "dragonfly", "groups": 2, "routers_per_group": 2)"), "#/fabric",
+              {"missing key 'hosts_per_router'"});
+  expect_line(
+      fabric_error(R"("family": "dragonfly", "groups": 1, "routers_per_group": 1, "hosts_per_router": 1)"),
+      "#/fabric", {"take 1 hosts, not 2"});
+  expect_line(
+      fabric_error(R"("family": "fat-tree", "tiers": 3, "hosts_per_leaf": 1, "oversubscription": [2, 1, 1])"),
+      "#/fabric", {"3 tiers", "lists 3"});
+  expect_line(fabric_error(R"("family": "fat-tree", "oversubscription": [])"), "#/fabric/oversubscription",
+              {"one per tier"});
+  expect_line(fabric_error(R"("family": "fat-tree", "tiers": 3, "hosts_per_leaf": 4, "hosts_per_pod": 6)"),
+              "#/fabric", {"6", "no multiple of 4"});
+}
+
+TEST(TopologyErrors, RoutingOfTheShortFormStandsInItsFabric) {
+  expect_line(error_of(R"("hosts": {"count": 1, "type": "dgx-h100"}, "fabric": {"family": "none"},
+    "routing": "static")"),
+              "#/routing", {"'fabric'"});
 }
 
 TEST(TopologyErrors, FabricNumbersOutOfRange) {

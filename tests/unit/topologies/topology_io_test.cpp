@@ -144,11 +144,18 @@ TEST(RankOrder, TakesAListOfHostsOrGpus) {
   EXPECT_THAT(ids_of(gpus, gpus.ranks()), ElementsAre("x.gpu", "w.gpu", "y.gpu", "z.gpu"));
 }
 
-TEST(RankOrder, RoundRobinDealsToTheHostsInTurn) {
-  const Topology t = topology_of(R"("hosts": [{"count": 1, "type": "dgx-h100", "gpus": 2},
-      {"count": 1, "type": "dgx-h100", "gpus": 3}], "fabric": {"family": "rail-optimized"},
-    "rank_order": "round-robin")");
-  EXPECT_THAT(ids_of(t, t.ranks()), ElementsAre("h0.gpu0", "h1.gpu0", "h0.gpu1", "h1.gpu1", "h1.gpu2"));
+TEST(RankOrder, RoundRobinDealsHostsOverTheLeavesInTurn) {
+  // Leaves of two hosts, and hosts of two GPUs, which stay together.
+  const Topology t = topology_of(R"("hosts": {"count": 5, "type": "dgx-h100", "gpus": 2},
+    "fabric": {"family": "rail-optimized", "hosts_per_leaf": 2}, "rank_order": "round-robin")");
+  EXPECT_THAT(ids_of(t, t.ranks()), ElementsAre("h0.gpu0", "h0.gpu1", "h2.gpu0", "h2.gpu1", "h4.gpu0",
+                                                "h4.gpu1", "h1.gpu0", "h1.gpu1", "h3.gpu0", "h3.gpu1"));
+}
+
+TEST(RankOrder, RoundRobinOverOneLeafIsTheFilesOrder) {
+  const Topology t = topology_of(R"("hosts": {"count": 3, "type": "dgx-h100", "gpus": 1},
+    "fabric": {"family": "single-switch"}, "rank_order": "round-robin")");
+  EXPECT_THAT(ids_of(t, t.ranks()), ElementsAre("h0.gpu0", "h1.gpu0", "h2.gpu0"));
 }
 
 TEST(RankOrder, RandomShufflesWholeHostsBySeed) {
@@ -167,7 +174,7 @@ TEST(RankOrder, RandomShufflesWholeHostsBySeed) {
 
 bool same_link(const Link& a, const Link& b) {
   return a.from == b.from && a.to == b.to && a.bandwidth == b.bandwidth && a.latency == b.latency &&
-         a.type == b.type;
+         a.type == b.type && a.weight == b.weight;
 }
 
 bool same_device(const Device& a, const Device& b) {
@@ -188,6 +195,7 @@ void expect_equal(const Topology& a, const Topology& b) {
   EXPECT_TRUE(std::ranges::equal(a.hosts(), b.hosts(), same_host));
   EXPECT_TRUE(std::ranges::equal(a.gpu_models(), b.gpu_models()));
   EXPECT_TRUE(std::ranges::equal(a.ranks(), b.ranks()));
+  EXPECT_EQ(a.routing().mode, b.routing().mode);
 }
 
 void expect_round_trip(const Topology& t) {
@@ -202,6 +210,15 @@ TEST(WriteTopology, ReadsBackIntoTheSameGraph) {
   expect_round_trip(topology_of(R"("name": "two", "source": "a \"quoted\" page",
     "hosts": [{"count": 2, "type": "dgx-h100", "nics": 4}, {"count": 1, "type": "dgx-a100", "gpus": 3}],
     "fabric": {"family": "rail-optimized", "oversubscription": 3, "hosts_per_leaf": 2})"));
+}
+
+TEST(WriteTopology, KeepsStaticRoutingAndWeights) {
+  const std::string hosts = R"("hosts": {"count": 8, "type": "dgx-h100", "gpus": 1, "nics": 1}, "fabric": )";
+  expect_round_trip(
+      topology_of(hosts + R"({"family": "fat-tree", "hosts_per_leaf": 2, "routing": "static"})"));
+  expect_round_trip(topology_of(hosts + R"({"family": "torus", "dimensions": [4, 2]})"));
+  expect_round_trip(topology_of(
+      hosts + R"({"family": "dragonfly", "groups": 2, "routers_per_group": 2, "hosts_per_router": 2})"));
 }
 
 TEST(WriteTopology, KeepsFaultsModelsAndRanks) {
@@ -223,7 +240,7 @@ TEST(WriteTopology, ReadsBackDirectedAndParallelLinksInTheirOrder) {
 TEST(TopologyKeys, AreThoseThatTheReaderTakes) {
   EXPECT_THAT(topology_keys(),
               ::testing::UnorderedElementsAre("schema", "name", "source", "hosts", "fabric", "devices",
-                                              "links", "gpus", "faults", "rank_order"));
+                                              "links", "routing", "gpus", "faults", "rank_order"));
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(Topology, LinkClassesAreTypesInAHostAndTiersInTheNetwork) {
   const Topology t = std::move(p.builder).build();
   std::vector<std::string> classes;
   for (const LinkId link : links) classes.push_back(t.link_class(link));
-  EXPECT_THAT(classes, ElementsAre("nvlink", "pcie", "nic->leaf", "leaf->spine", "spine->switch"));
+  EXPECT_THAT(classes, ElementsAre("nvlink", "pcie", "nic->leaf", "leaf->spine", "spine->core"));
   EXPECT_EQ(t.link_class(LinkId(links[2].value() + 1)), "leaf->nic");
 }
 
