@@ -101,13 +101,15 @@ HostType aws_p5() {
   type.name = "aws-p5";
   type.help = "AWS p5.48xlarge: 8 x H100 80 GB, NVLink 4, 32 x EFA 100 Gb/s as 8 x 400, PCIe Gen5";
   type.source =
-      "AWS EC2 P5 instance page (8 H100, NVSwitch, 3,200 Gb/s of EFA in 32 interfaces, AMD EPYC): the four "
-      "interfaces "
-      "beside a GPU are one NIC here, as aws-ofi-nccl presents them to NCCL; between the CPUs 16 GB/s, "
-      "NCCL's figure "
-      "for AMD (src/graph/topo.h, v2.28.9)";
+      "AWS EC2 P5 instance page (8 H100, NVSwitch, 3,200 Gb/s of EFA in 32 interfaces); aws-ofi-nccl "
+      "topology/p5.48xl-topo.xml: a GPU at 32 GT/s and four NICs of 100 Gb/s under each PCIe switch, 16 GT/s "
+      "up to "
+      "the AMD CPUs. The four are one NIC here, as aws-ofi-nccl presents them to NCCL; between the CPUs 16 "
+      "GB/s, "
+      "NCCL's figure for AMD (src/graph/topo.h, v2.28.9)";
   type.wire = LinkType::kEfa;
   type.wiring.socket = kAmdSocket;
+  type.wiring.uplink = kGen4x16;
   return type;
 }
 
