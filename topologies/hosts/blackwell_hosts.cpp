@@ -14,7 +14,9 @@ HostType hgx_b200() {
           .source =
               "NVIDIA DGX B200 User Guide and datasheet: 18 NVLinks of 50 GB/s each way, PCIe Gen5 x16, one "
               "ConnectX-7 per "
-              "GPU; between the CPUs 40 GB/s, NCCL's figure for Emerald Rapids (src/graph/topo.h, v2.28.9)",
+              "GPU; that each pair has a PCIe switch of its own, as in dgx-h100, is assumed; between the "
+              "CPUs 40 GB/s, "
+              "NCCL's figure for Emerald Rapids (src/graph/topo.h, v2.28.9)",
           .gpu_model = "B200-SXM-180GB",
           .gpus = 8,
           .nics = 8,
