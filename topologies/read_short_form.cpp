@@ -1,6 +1,7 @@
 // Short form: host types x a fabric family.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 
 namespace busbar {
 namespace {
+
+// Fifth-generation NVLink switches join at most 576 GPUs (NVIDIA, NVLink and NVLink Switch product page).
+constexpr std::int64_t kMaxDomainHosts = 576 / 4;
 
 /// The row that `value` names; else an error that lists all.
 template <class Row>
@@ -27,16 +31,69 @@ struct HostGroup {
   std::int64_t count = 0;
   const HostType* type = nullptr;
   HostRequest request;  // without a name
+  std::int64_t domain_hosts = 1;
 };
 
-HostGroup read_host_group(const JsonValue& value) {
-  value.only_keys({"count", "type", "nic", "nics", "gpus"});
+/// The model of a PCIe box's cards: one of the table or of the file's own "gpus".
+void read_gpu(const JsonValue& value, const TopologyBuilder& builder, HostGroup& group) {
+  const auto gpu = value.find("gpu");
+  if (!group.type->gpu_model.empty()) {
+    if (gpu) gpu->fail_because(fmt::format("a {} has {} GPUs", group.type->name, group.type->gpu_model));
+    return;
+  }
+  if (!gpu) {
+    value.fail_because(
+        fmt::format("a {} needs \"gpu\": the model of its cards (--list gpus)", group.type->name));
+  }
+  group.request.gpu = gpu->string();
+  std::vector<std::string_view> known;
+  for (const GpuModel& model : builder.gpu_models()) known.push_back(model.name);
+  for (const GpuModel& model : gpu_models()) known.push_back(model.name);
+  if (std::find(known.begin(), known.end(), group.request.gpu) != known.end()) return;
+  gpu->fail("a GPU model of the table (--list gpus) or of the file's \"gpus\"",
+            did_you_mean(group.request.gpu, known));
+}
+
+/// "peer_access": only a PCIe switch can be kept from turning traffic round.
+void read_peer_access(const JsonValue& value, HostGroup& group) {
+  const auto peer_access = value.find("peer_access");
+  if (!peer_access) return;
+  group.request.peer_access = peer_access->boolean();
+  if (group.type->gpu_model.empty() || *group.request.peer_access) return;
+  peer_access->fail_because(
+      fmt::format("the GPUs of a {} reach each other without PCIe; only pcie-* hosts can lack peer access",
+                  group.type->name));
+}
+
+void read_domain(const JsonValue& value, HostGroup& group) {
+  group.domain_hosts = group.type->wiring.domain_hosts;
+  const auto domain = value.find("nvlink_domain");
+  if (!domain) return;
+  if (group.domain_hosts == 1) {
+    domain->fail_because(
+        fmt::format("the NVLink of a {} ends at the host; only trays of a rack (gb200-nvl72, "
+                    "gb300-nvl72) share a domain",
+                    group.type->name));
+  }
+  group.domain_hosts = domain->integer(1, kMaxDomainHosts);
+}
+
+HostGroup read_host_group(const JsonValue& value, const TopologyBuilder& builder) {
+  value.only_keys(
+      {"count", "type", "nic", "nics", "gpus", "gpu", "peer_access", "nvlink_domain", "gpu_power"});
+  if (const auto power = value.find("gpu_power")) {
+    power->fail_because(
+        "\"gpu_power\" is not modelled yet; a fault (\"device\", \"compute\") slows a GPU down");
+  }
   HostGroup group;
   group.count = value.at("count").integer(1, kMaxDevices);
   group.type = &named_row(value.at("type"), host_types());
   if (const auto nic = value.find("nic")) group.request.nic = nic->bandwidth();
   if (const auto nics = value.find("nics")) group.request.nics = nics->integer(1, group.type->nics);
   if (const auto gpus = value.find("gpus")) group.request.gpus = gpus->integer(1, group.type->gpus);
+  read_gpu(value, builder, group);
+  read_peer_access(value, group);
+  read_domain(value, group);
   return group;
 }
 
@@ -47,7 +104,9 @@ class HostsReader {
       : builder_(builder), default_nic_(default_nic) {}
 
   void read(const JsonValue& value) {
-    const HostGroup group = read_host_group(value);
+    const HostGroup group = read_host_group(value, builder_);
+    open_ = 0;
+    wires_.push_back(group.type->wire);
     const std::size_t devices = builder_.devices().size();
     const std::size_t links = builder_.links().size();
     add_host(group);
@@ -56,19 +115,38 @@ class HostsReader {
   }
 
   FabricRequest request() && { return std::move(fabric_); }
+  /// What the types of the hosts are usually on, one per group.
+  [[nodiscard]] std::span<const LinkType> wires() const { return wires_; }
 
  private:
   void add_host(const HostGroup& group) {
     HostRequest request = group.request;
     request.name = fmt::format("h{}", builder_.hosts().size());
     const std::size_t first = builder_.devices().size();
-    group.type->build(builder_, request);
+    busbar::add_host(builder_, *group.type, request);
+    if (group.type->wiring.domain_hosts > 1) join_domain(group);
     auto& nics = fabric_.nics.emplace_back();
     for (std::size_t d = first; d < builder_.devices().size(); ++d) {
       if (builder_.devices()[d].kind == DeviceKind::kNic) nics.push_back(DeviceId::from_index(d));
     }
     const Bandwidth fallback = default_nic_.value_or(group.type->nic);
     fabric_.rates.emplace_back(nics.size(), request.nic.value_or(fallback));
+  }
+
+  /// Links the GPUs of the last host to the NVSwitches of its domain, "d0.nvs".., which belong to no host.
+  /// A group of hosts starts a domain of its own.
+  void join_domain(const HostGroup& group) {
+    const auto host = static_cast<std::uint32_t>(builder_.hosts().size() - 1);
+    if (open_ == 0) {
+      open_ = group.domain_hosts;
+      domain_ = host;
+      switch_ = builder_.add_device(fmt::format("d{}.nvs", domains_++), DeviceKind::kNvswitch);
+    }
+    --open_;
+    builder_.set_domain(host, domain_);
+    const std::vector<DeviceId> gpus = builder_.hosts()[host].gpus;
+    for (const DeviceId gpu : gpus)
+      builder_.add_link(gpu, switch_, *group.type->wiring.nvswitch, LinkType::kNvlink);
   }
 
   /// The first host of a group shows what the others take; too many of them are refused before they are
@@ -91,7 +169,22 @@ class HostsReader {
   TopologyBuilder& builder_;
   std::optional<Bandwidth> default_nic_;
   FabricRequest fabric_;
+  std::vector<LinkType> wires_;
+  std::int64_t open_ = 0;  // places left in the last domain
+  std::int64_t domains_ = 0;
+  std::uint32_t domain_ = 0;  // the last one's first host
+  DeviceId switch_;           // and its NVSwitches
 };
+
+/// The wire that all host types default to; where they differ, the file has to say which.
+LinkType default_wire(const JsonValue& fabric, std::span<const LinkType> wires) {
+  for (const LinkType wire : wires) {
+    if (wire == wires.front() || fabric.find("wire")) continue;
+    fabric.fail_because(fmt::format("the host types are on different networks ({} and {}); state \"wire\"",
+                                    name_of(wires.front()), name_of(wire)));
+  }
+  return wires.front();
+}
 
 }  // namespace
 
@@ -109,8 +202,10 @@ void read_short_form(const JsonValue& root, TopologyBuilder& builder) {
   } else {
     reader.read(hosts);
   }
+  const std::vector<LinkType> wires(reader.wires().begin(), reader.wires().end());
   FabricRequest request = std::move(reader).request();
   if (request.nics.empty()) hosts.fail_because("no hosts are listed");
+  request.wire = default_wire(fabric, wires);
   read_fabric(fabric, request);
   at_place(fabric, [&] { family.build(builder, request); });
 }

@@ -15,16 +15,78 @@ std::vector<std::string> files_of(const std::string& folder) {
   return files;
 }
 
-TEST(Catalogue, EveryTopologyRunsACollective) {
+/// What a ring all_reduce of 1 GiB can reach in busbw, nominal GB/s: at most what a GPU's links in the host
+/// carry or, between hosts, what the NICs of one host carry together, whichever is less. At least a share of
+/// `slowest`, which is the slowest link that a ring in the order of the GPUs has to cross: where that is a
+/// detour through a CPU, a ring that goes another way may do better.
+struct Bound {
+  const char* file;
+  double slowest;
+  double most;
+};
+
+constexpr Bound kBounds[] = {
+    {"dgx1x8", 450, 450},
+    {"dgx2x8", 400, 400},
+    {"dgx4x8", 400, 400},
+    {"dgx16x8", 400, 400},
+    {"dgx2x8-a100", 200, 200},
+    {"v100-2x8", 25, 50},  // one NVLink between some neighbours of the ring
+    {"dgx2x16-v100", 100, 100},
+    {"a100-board-4x4", 100, 100},  // between two GPUs, and four NICs
+    {"h100-board-4x4", 150, 200},
+    {"h200-2x8", 400, 400},
+    {"h800-4x8", 200, 200},  // NVLink, half of what the NICs carry
+    {"b200-2x8", 400, 400},
+    {"b300-2x8", 800, 800},
+    {"nvl72", 900, 900},
+    {"nvl72-gb300-2", 600, 900},  // Hopper's LL128 stands in for a rack's
+    {"gh200-4x4", 100, 100},
+    {"mi250x4x8", 100, 100},
+    {"mi300x2x8", 64, 400},  // one xGMI link; a GPU has seven
+    {"l40s-2x8", kGen4, 50},
+    {"rtx4090-1x8", kGen4 / 4, kGen4},  // four cards share the way up to the CPU
+    {"h100-pcie-2x8", 16, 50},          // between the CPUs
+    {"rtx4090-1x4", kGen4, kGen4},
+    {"aws-p3dn-2", 12.5, 12.5},
+    {"aws-p4d-2", 50, 50},
+    {"aws-p4de-2", 50, 50},
+    {"aws-p5-2", 400, 400},
+    {"azure-ndv4-2", 200, 200},
+    {"azure-ndv5-2", 400, 400},
+    {"gcp-a3-mega-2", 200, 200},
+    {"fabric-dragonfly", 400, 400},
+    {"fabric-fat-tree", 400, 400},    // 2:1 at the top, which a ring in order of hosts does not fill
+    {"fabric-leaf-spine", 200, 400},  // 2:1, and one path per flow
+    {"fabric-rail-only", 400, 400},
+    {"fabric-rail-optimized", 400, 400},
+    {"fabric-single-switch", 400, 400},
+    {"fabric-torus", 400, 400},
+};
+
+const Bound* bound_of(const std::string& file) {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  for (const Bound& bound : kBounds)
+    if (stem == bound.file) return &bound;
+  return nullptr;
+}
+
+// The default profile sustains 0.79 of A100's NVLink, 0.83 of Hopper's, 0.91 of PCIe's and 0.965 of a NIC's
+// nominal rate, and a gibibyte does not quite amortise the latencies: 0.65 of nominal on 128 GPUs, more on
+// fewer.
+TEST(Catalogue, EveryTopologyRunsACollectiveAtARateThatItsLinksAllow) {
   const auto files = files_of("topologies/catalogue");
-  EXPECT_GE(files.size(), 5U);
+  EXPECT_EQ(files.size(), std::size(kBounds));
   for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const Bound* bound = bound_of(file);
+    ASSERT_NE(bound, nullptr) << "every file has a bound above";
     const Topology t = read_topology(JsonDocument::load(file), 1);
     const Sweep s =
         sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {1_MiB, 1_GiB}}, default_profile(), {});
-    EXPECT_EQ(s.rows.size(), 2U) << file;
-    EXPECT_GT(s.rows[1].busbw_Bps, 100e9) << file;
-    EXPECT_FALSE(t.source().empty()) << file;
+    ASSERT_EQ(s.rows.size(), 2U);
+    EXPECT_GE(s.rows[1].busbw_Bps, 0.65 * bound->slowest * 1e9);
+    EXPECT_LE(s.rows[1].busbw_Bps, bound->most * 1e9);
   }
 }
 

@@ -94,8 +94,8 @@ TEST(TopologyErrors, HostsThatCannotBe) {
   expect_line(hosts_error("[]"), "#/hosts", {"no hosts"});
   expect_line(hosts_error(R"({"count": 1, "type": "dgx-h200"})"), "#/hosts/type",
               {"dgx-a100", "dgx-h100", "dgx-h200", "did you mean"});
-  expect_line(hosts_error(R"([{"count": 1, "type": "dgx-h100"}, {"count": 1, "type": "pcie-8"}])"),
-              "#/hosts/1/type", {"dgx-a100", "dgx-h100", "pcie-8"});
+  expect_line(hosts_error(R"([{"count": 1, "type": "dgx-h100"}, {"count": 1, "type": "pcie-9"}])"),
+              "#/hosts/1/type", {"dgx-a100", "dgx-h100", "pcie-9", "did you mean 'pcie-8'"});
   expect_line(hosts_error(R"({"count": 1, "type": "dgx-h100", "gpus": 9})"), "#/hosts/gpus", {"8", "9"});
   expect_line(hosts_error(R"({"count": 1, "type": "dgx-h100", "nics": 0})"), "#/hosts/nics", {"0"});
 }
