@@ -49,7 +49,8 @@ const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
       .bytes = key.bytes,
       .routes = state.routes.get(),
       .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
-  PlannedOperation planned{.plan = choice.algorithm->plan(request)};
+  PlannedOperation planned{
+      .plan = choice.algorithm->plan(request), .routes = state.routes.get(), .costs = request.costs};
   planned.record = record_of(state, key, choice, planned.plan);
   return state.plans.emplace(key, std::move(planned)).first->second;
 }
