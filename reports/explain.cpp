@@ -34,10 +34,16 @@ std::string line(std::string_view heading, const std::string& words) {
 }
 
 std::string time_text(const Explanation& e) {
-  std::string sum = fmt::format("T = latency + V / r{} = {} + {}", e.tail > Time::zero() ? " + tail" : "",
-                                to_text(e.latency), to_text(e.transfer));
-  if (e.tail > Time::zero()) sum += " + " + to_text(e.tail);
-  std::string text = line("time", fmt::format("{} = {}", sum, to_text(e.alone)));
+  std::string symbols = "T = latency";
+  std::string numbers = to_text(e.latency);
+  const auto add = [&](const char* symbol, Time time) {
+    if (time == Time::zero()) return;
+    symbols += symbol;
+    numbers += " + " + to_text(time);
+  };
+  add(" + V / r", e.transfer);
+  add(" + tail", e.tail);
+  std::string text = line("time", fmt::format("{} = {} = {}", symbols, numbers, to_text(e.alone)));
   for (const FormulaTerm& t : e.terms) text += line("", fmt::format("{:<8}{}", t.name, printable(t.text)));
   return text;
 }
@@ -50,19 +56,21 @@ std::string gain_text(Time before, Time after) {
 std::string limit_text(const Explanation& e) {
   const RateLimit& l = e.limit;
   if (l.what == "nothing" || l.what.empty()) return "";
-  if (l.what == "latency") return line("bound by", "latency: it moves no bytes that take time");
+  // Latency holds no rate, yet it may be most of the time; then the rate comes second.
+  const bool mostly_latency = e.latency > e.alone - e.latency;
+  std::string out;
+  if (mostly_latency)
+    out = line("bound by",
+               fmt::format("latency: {} of its time", percent(e.latency.seconds() / e.alone.seconds())));
+  if (l.what == "latency") return out;
   std::string text = name_of_limit(l.what);
   if (!l.link.empty())
     text += fmt::format(": {} carries {:.3g} flows and is full at {:.1f} GB/s", printable(l.link), l.flows,
                         l.capacity_Bps / 1e9);
-  std::string out = line("bound by", text);
+  out += mostly_latency ? line("", "its rate by " + text) : line("bound by", text);
   if (l.lifted > Time::zero())
     out += line("", fmt::format("without that limit {} ({}), then bound by {}", to_text(l.lifted),
                                 gain_text(e.alone, l.lifted), name_of_limit(l.next)));
-  // Latency is no link, yet it may be most of the time.
-  if (e.latency > e.alone - e.latency)
-    out +=
-        line("", fmt::format("latency is {} of its time", percent(e.latency.seconds() / e.alone.seconds())));
   return out;
 }
 
@@ -115,10 +123,37 @@ std::string body(const Explanation& e) {
   return line("how", e.words) + time_text(e) + limit_text(e) + sharing_text(e);
 }
 
+// What a collective starts from and must end with. Chunks and members are numbered from 0 in group order.
+struct Promise {
+  std::string_view operation, before, after;
+};
+constexpr Promise kPromises[] = {
+    {"all_reduce", "every rank holds all chunks of its own", "every rank holds the sum of every chunk"},
+    {"all_gather", "each member holds the chunk of its number", "every rank holds all chunks"},
+    {"reduce_scatter", "every rank holds all chunks of its own", "each member holds the sum of its chunk"},
+    {"broadcast", "the root holds the data", "every rank holds it"},
+    {"reduce", "every rank holds all chunks of its own", "the root holds the sum of every chunk"},
+    {"gather", "each member holds the chunk of its number", "the root holds all chunks"},
+    {"scatter", "the root holds all chunks", "each member holds the chunk of its number"},
+    {"all_to_all", "each member holds a chunk for every other", "each holds what the others had for it"},
+    {"send_recv", "each member holds the message of its number", "each holds that of the one before it"},
+    {"barrier", "each rank has arrived", "each rank knows that all have"},
+};
+
+const Promise* promise_of(std::string_view operation) {
+  for (const Promise& p : kPromises)
+    if (p.operation == operation) return &p;
+  return nullptr;
+}
+
 std::string rounds_text(const Explanation& e) {
   if (e.rounds.empty()) return "";
-  std::string text = fmt::format("   step by step, in chunks of {}{}\n", bytes_text(e.chunk_bytes),
-                                 e.channels > 1 ? " (each spread over the channels)" : "");
+  std::string text = "   step by step";
+  if (e.chunk_bytes > 0) text += fmt::format(", in chunks of {}", bytes_text(e.chunk_bytes));
+  if (e.chunk_bytes > 0 && e.channels > 1) text += fmt::format(" (each cut over {} channels)", e.channels);
+  text += "\n";
+  const Promise* promise = promise_of(e.operation);
+  if (promise != nullptr) text += fmt::format("     before: {}\n", promise->before);
   for (std::size_t r = 0; r < e.rounds.size(); ++r) {
     text += fmt::format("     round {} of {}\n", r + 1, e.rounds.size());
     for (const ExplainedSend& s : e.rounds[r].sends) {
@@ -128,6 +163,7 @@ std::string rounds_text(const Explanation& e) {
       text += "\n";
     }
   }
+  if (promise != nullptr) text += fmt::format("     after: {}\n", promise->after);
   return text;
 }
 

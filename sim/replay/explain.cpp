@@ -63,6 +63,13 @@ double flows_on(std::span<const Strand> plan, std::uint32_t resource) {
   return flows;
 }
 
+// The class of a link's other direction: "leaf->nic" of "nic->leaf". In a host both go by one name.
+std::string reversed(const std::string& link_class) {
+  const std::size_t arrow = link_class.find("->");
+  if (arrow == std::string::npos) return link_class;
+  return link_class.substr(arrow + 2) + "->" + link_class.substr(0, arrow);
+}
+
 std::string cause_text(Replay& replay, std::uint32_t program, std::uint32_t op) {
   if (program == History::kNone) return "the start of the step";
   const Op& o = replay.trace().programs[program].ops[op];
@@ -188,8 +195,8 @@ void Explainer::add_traffic(Explanation& e, const Tally& tally, const OperationR
                    [](const ClassTraffic& a, const ClassTraffic& b) { return a.bytes > b.bytes; });
 }
 
-// What holds the last strand; then the same without it: all links of that class unlimited (links alike hold
-// it together), or no ceiling of the channels' own.
+// What holds the last strand; then the same without it: all links of that class unlimited, both directions
+// (links alike hold it together), or no ceiling of the channels' own.
 void Explainer::add_limit(Explanation& e, const PlannedOperation& planned, std::span<const double> capacity,
                           std::uint32_t bottleneck) const {
   const std::vector<Strand>& strands = planned.plan.strands;
@@ -206,8 +213,10 @@ void Explainer::add_limit(Explanation& e, const PlannedOperation& planned, std::
     e.limit.link = topology_->link_name(LinkId(bottleneck));
     e.limit.capacity_Bps = capacity[bottleneck];
     e.limit.flows = flows_on(strands, bottleneck);
+    const std::string back = reversed(e.limit.what);
     for (std::size_t i = 0; i < raised.size(); ++i)
-      if (class_of_link_[i] == class_of_link_[bottleneck]) raised[i] *= kUnlimitedFactor;
+      if (classes_[class_of_link_[i]] == e.limit.what || classes_[class_of_link_[i]] == back)
+        raised[i] *= kUnlimitedFactor;
   } else {
     for (Strand& s : freed) s.cap = Bandwidth::unlimited();
   }
@@ -215,7 +224,9 @@ void Explainer::add_limit(Explanation& e, const PlannedOperation& planned, std::
   e.limit.lifted = e.latency + without.transfer + e.tail;
   const bool next_is_link = without.bottleneck != MaxMinSolver::kNone;
   const std::string next = next_is_link ? classes_[class_of_link_[without.bottleneck]] : "protocol";
-  e.limit.next = next == e.limit.what || without.transfer == Time::zero() ? "latency" : next;
+  e.limit.next = next == e.limit.what || next == reversed(e.limit.what) || without.transfer == Time::zero()
+                     ? "latency"
+                     : next;
 }
 
 std::vector<ExplainedRound> rounds_of(const Algorithm& algorithm, std::span<const std::uint32_t> ranks) {

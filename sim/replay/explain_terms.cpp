@@ -90,6 +90,7 @@ FormulaTerm cap_term(const TermRequest& t, double cap) {
     symbols += " / (1 + (q_half / q)^g)";
     numbers += fmt::format(" / (1 + ({} / {})^{:.3g})", text(costs.half_bytes), text(q), costs.half_exponent);
   }
+  if (symbols == "B") return {"cap", fmt::format("B = {}", numbers)};
   return {"cap", fmt::format("{} = {} = {}", symbols, numbers, rate_text(cap))};
 }
 

@@ -124,8 +124,10 @@ TEST(LoadCurve, StaysBoundedAndKeepsItsArea) {
 }
 
 TEST(Timeline, RefusesWhatNoViewerOpens) {
-  std::string trace = one_program(1, R"({"id": "c", "op": "compute", "stream": "main", "duration": "1 us"})");
-  trace.insert(trace.rfind('}'), R"(, "repeat": 1000001)");  // two slices of 500 B each
+  // 2 operations x 2 slices x 500 B x 10^6 passes: 2 GB.
+  std::string trace = one_program(1, R"({"id": "c", "op": "compute", "stream": "main", "duration": "1 us"},
+                                        {"id": "d", "op": "compute", "stream": "main", "duration": "1 us"})");
+  trace.insert(trace.rfind('}'), R"(, "repeat": 1000000)");
   try {
     static_cast<void>(traced(star(1, "100 GB/s"), trace));
     FAIL() << "1 GB was not refused";
