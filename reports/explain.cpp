@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/table.h"
 #include "sim/base/unit_text.h"
@@ -17,7 +18,7 @@ constexpr const char* kLegend = "S bytes, n ranks, c channels, q = S / (n c); B:
 
 std::string bytes_text(double bytes) {
   if (bytes < 1000) return fmt::format("{:.4g} B", bytes);
-  return to_si_text(Bytes(static_cast<std::int64_t>(bytes + 0.5)));
+  return to_si_text(Bytes(static_cast<std::int64_t>(std::llround(bytes))));
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
