@@ -7,7 +7,9 @@
 #include <chrono>
 #include <set>
 
+#include "reports/explain.h"
 #include "reports/summary.h"
+#include "reports/timeline_io.h"
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
 #include "sim/cli/files.h"
@@ -114,7 +116,9 @@ InputRecord record_of(const SimulateOptions& o, const Inputs& inputs) {
   return record;
 }
 
-bool shows_text(const SimulateOptions& o) { return !o.quiet && o.json != "-" && o.csv != "-"; }
+bool shows_text(const SimulateOptions& o) {
+  return !o.quiet && o.json != "-" && o.csv != "-" && o.trace != "-";
+}
 
 void print(const SimulateOptions& o, const std::string& text) {
   if (shows_text(o)) write_output("-", text);
@@ -127,7 +131,8 @@ std::string inputs_line(const Inputs& inputs) {
 }
 
 // "0-7", "0-15:2", "3", or a comma list of these.
-std::vector<std::uint32_t> ranks_of(std::string_view text, std::uint32_t available) {
+std::vector<std::uint32_t> ranks_of(const std::string& option, std::string_view text,
+                                    std::uint32_t available) {
   std::vector<RankRange> ranges;
   std::size_t begin = 0;
   while (begin <= text.size()) {
@@ -137,32 +142,32 @@ std::vector<std::uint32_t> ranks_of(std::string_view text, std::uint32_t availab
     const auto range =
         parse_rank_range(part.find('-') == std::string::npos ? fmt::format("{}-{}", part, part) : part);
     if (!range)
-      throw Error(
-          {.where = "--ranks", .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});
+      throw Error({.where = option, .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});
     if (last_rank(*range) >= available)
       throw Error(
-          {.where = "--ranks", .expected = fmt::format("ranks below {}", available), .given = quoted(part)});
+          {.where = option, .expected = fmt::format("ranks below {}", available), .given = quoted(part)});
     ranges.push_back(*range);
     begin = end + 1;
   }
   std::vector<std::uint32_t> ranks = expand(ranges);
   if (std::set<std::uint32_t>(ranks.begin(), ranks.end()).size() != ranks.size())
-    throw Error({.where = "--ranks", .expected = "each rank once", .given = quoted(text)});
+    throw Error({.where = option, .expected = "each rank once", .given = quoted(text)});
   return ranks;
 }
 
 int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
   SweepRequest request{
       .operation = *o.collective, .ranks = {}, .sizes = o.sizes, .type = o.type, .reduction = o.reduction};
-  if (o.ranks) request.ranks = ranks_of(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
-  Sweep result = sweep(topology, request, profile_of(o), {.overrides = o.overrides});
+  if (o.ranks)
+    request.ranks = ranks_of("--ranks", *o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
+  Sweep result = sweep(topology, request, profile_of(o), {.overrides = o.overrides, .explain = o.explain});
   result.inputs = record_of(o, inputs);
   const std::string compared =
       o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
   if (!o.json.empty()) write_output(o.json, write_sweep(result));
   if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.csv.empty()) write_output(o.csv, sweep_csv(result));
-  print(o, sweep_text(result) + compared);
+  print(o, sweep_text(result) + compared + (o.explain ? explain_text(result) : ""));
   return 0;
 }
 
@@ -178,7 +183,10 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
     for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
     trace = expand(workload);
   }
-  RunResult result = simulate(topology, trace, profile_of(o), {.overrides = o.overrides});
+  SimOptions options{.overrides = o.overrides, .explain = o.explain};
+  if (!o.trace.empty()) options.timeline.emplace();
+  if (o.trace_ranks) options.timeline->ranks = ranks_of("--trace-ranks", *o.trace_ranks, trace.ranks);
+  RunResult result = simulate(topology, trace, profile_of(o), options);
   result.inputs = std::move(record);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::string compared =
@@ -186,7 +194,8 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
-  print(o, inputs_line(inputs) + summary_text(result) + compared);
+  if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
+  print(o, inputs_line(inputs) + summary_text(result) + compared + (o.explain ? explain_text(result) : ""));
   return 0;
 }
 

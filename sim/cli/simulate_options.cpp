@@ -25,6 +25,8 @@ constexpr const char* kExamples =
     "half.json\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --compare half.json\n"
     "  simulate --topology dgx1x8.json --collective all_reduce --sizes 8:8G:2 --ranks 0-3\n"
+    "  simulate --topology dgx2x8.json --workload fsdp7b.json --trace step.json   (open in ui.perfetto.dev)\n"
+    "  simulate --topology dgx1x8.json --collective all_gather --ranks 0-3 --sizes 16:16:2 --explain\n"
     "  simulate --list hosts";
 
 [[noreturn]] void bad_option(const std::string& option, const std::string& expected, std::string_view given,
@@ -76,7 +78,7 @@ void add_range(std::vector<Bytes>& sizes, std::string_view text) {
 }
 
 struct RawOptions {
-  std::string collective, sizes, ranks, type = "fp32", redop = "sum", algorithm, protocol;
+  std::string collective, sizes, ranks, trace_ranks, type = "fp32", redop = "sum", algorithm, protocol;
   std::int64_t channels = 0;
 };
 
@@ -101,6 +103,11 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--json", o.json, "write the result as JSON (-: standard output, and no text)");
   app.add_option("--csv", o.csv, "write a sweep as CSV (-: standard output, and no text)");
   app.add_option("--compare", o.compare, "an earlier --json file: print before and after");
+  app.add_option("--trace", o.trace,
+                 "write a timeline of the step, for ui.perfetto.dev (-: standard output)");
+  app.add_option("--trace-ranks", raw.trace_ranks,
+                 "ranks of the timeline: 0-7, 0-15:2 or a comma list (default one per program)");
+  app.add_flag("--explain", o.explain, "say why each operation takes its time");
   app.add_option("--dump-trace", o.dump_trace, "write the step as busbar.trace/1");
   app.add_option("--dump-topology", o.dump_topology, "write the cluster in the long form");
   app.add_option("--seed", o.seed, "seed of everything random in the input")->capture_default_str();
@@ -115,6 +122,7 @@ void read_raw(SimulateOptions& o, const RawOptions& raw) {
         one_of_names("--collective", raw.collective, parse_collective(raw.collective), collective_names());
   o.sizes = parse_sizes(raw.sizes.empty() ? "8:8G:2" : raw.sizes);
   if (!raw.ranks.empty()) o.ranks = raw.ranks;
+  if (!raw.trace_ranks.empty()) o.trace_ranks = raw.trace_ranks;
   o.type = one_of_names("--type", raw.type, parse_data_type(raw.type), data_type_names());
   o.reduction = one_of_names("--redop", raw.redop, parse_reduction(raw.redop), reduction_names());
   if (!raw.algorithm.empty()) o.overrides.algorithm = raw.algorithm;
@@ -137,8 +145,13 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "simulate", .message = "--sizes, --ranks and --csv belong to --collective"});
   if (o.collective && !o.dump_trace.empty())
     throw Error({.where = "simulate", .message = "--dump-trace belongs to --workload"});
-  if (o.json == "-" && o.csv == "-")
-    throw Error({.where = "simulate", .message = "only one of --json and --csv can go to standard output"});
+  if (o.collective && !o.trace.empty())
+    throw Error({.where = "simulate", .message = "--trace belongs to --workload"});
+  if (o.trace_ranks && o.trace.empty())
+    throw Error({.where = "simulate", .message = "--trace-ranks belongs to --trace"});
+  if ((o.json == "-") + (o.csv == "-") + (o.trace == "-") > 1)
+    throw Error(
+        {.where = "simulate", .message = "only one of --json, --csv and --trace can go to standard output"});
 }
 
 }  // namespace

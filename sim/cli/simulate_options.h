@@ -24,6 +24,9 @@ struct SimulateOptions {
   Reduction reduction = Reduction::kSum;
   Overrides overrides;
   std::string json, csv, compare, dump_trace, dump_topology;
+  std::string trace;                       // timeline file
+  std::optional<std::string> trace_ranks;  // as given; read against the step
+  bool explain = false;
   std::string list;
   bool quiet = false;
   std::uint64_t seed = 1;

@@ -53,6 +53,12 @@ struct Plan {
   double memory_bytes_per_byte = 0;
   std::int64_t channels = 0;
   std::string_view rate_bound;
+  /// The strands of all phases.
+  [[nodiscard]] std::vector<Strand> strands() const {
+    std::vector<Strand> all;
+    for (const PlanPhase& phase : phases) all.insert(all.end(), phase.strands.begin(), phase.strands.end());
+    return all;
+  }
   /// The time that moves no bytes.
   [[nodiscard]] Time latency() const {
     Time sum = tail;

@@ -111,6 +111,7 @@ void StrandSet::collect_component(std::uint32_t resource) {
 
 std::span<const StrandSet::Ending> StrandSet::settle(Time now) {
   endings_.clear();
+  load_changes_.clear();
   ++mark_;
   for (const std::uint32_t slot : lonely_) {
     if (!slots_[slot].live) continue;
@@ -121,7 +122,11 @@ std::span<const StrandSet::Ending> StrandSet::settle(Time now) {
   for (const std::uint32_t resource : dirty_) {
     if (resource_mark_[resource] == mark_) continue;
     collect_component(resource);
-    if (!component_.empty()) apply(now);
+    if (!component_.empty()) {
+      apply(now);
+    } else if (watches_loads_) {
+      load_changes_.push_back({resource, 0});
+    }
   }
   dirty_.clear();
   return endings_;
@@ -139,6 +144,9 @@ void StrandSet::apply(Time now) {
   for (const MaxMinSolver::Load& load : solver_.loads())
     peak_[load.resource] =
         std::max(peak_[load.resource], load.bytes_per_second / solver_.capacity()[load.resource]);
+  if (watches_loads_)
+    for (const MaxMinSolver::Load& load : solver_.loads())
+      load_changes_.push_back({load.resource, load.bytes_per_second / solver_.capacity()[load.resource]});
   for (std::size_t i = 0; i < component_.size(); ++i) {
     Slot& s = slots_[component_[i]];
     s.bottleneck = solver_.bottleneck(i);

@@ -50,6 +50,15 @@ class StrandSet {
   [[nodiscard]] std::uint32_t bottleneck(StrandId id) const { return slots_[id.index()].bottleneck; }
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
 
+  /// From now on `settle` also notes which resources carry another load.
+  void watch_loads() { watches_loads_ = true; }
+  struct LoadChange {
+    std::uint32_t resource = 0;
+    double share = 0;  // of its capacity
+  };
+  /// The loads that the last `settle` solved, zero for resources that fell idle. Valid until the next call.
+  [[nodiscard]] std::span<const LoadChange> load_changes() const { return load_changes_; }
+
   /// Bytes and peaks per resource, of the strands that have finished.
   [[nodiscard]] std::vector<ResourceTotals> totals() const;
 
@@ -89,6 +98,8 @@ class StrandSet {
   std::vector<std::uint32_t> frontier_;   // resources
   std::vector<MaxMinEntry> entries_;
   std::vector<Ending> endings_;
+  bool watches_loads_ = false;
+  std::vector<LoadChange> load_changes_;
   struct Carried {
     std::span<const ResourceUse> usage;
     double bytes_per_flow;  // of all strands with this usage that have finished

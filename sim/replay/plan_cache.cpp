@@ -74,7 +74,8 @@ const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
                       .routes = state.routes.get(),
                       .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
   if (state.routes->ranks > 1) wire(state, *choice.algorithm, key.root, request);
-  PlannedOperation planned{.plan = choice.algorithm->plan(request)};
+  PlannedOperation planned{
+      .plan = choice.algorithm->plan(request), .routes = state.routes.get(), .costs = request.costs};
   planned.record = record_of(state, key, choice, planned.plan);
   return state.plans.emplace(key, std::move(planned)).first->second;
 }

@@ -38,6 +38,8 @@ struct OperationRecord {
 struct PlannedOperation {
   Plan plan;
   std::uint32_t record = 0;
+  const GroupRoutes* routes = nullptr;  // what the plan was made for, for explanations
+  PlanCosts costs;
 };
 
 class PlanCache {

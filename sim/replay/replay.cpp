@@ -37,6 +37,13 @@ std::uint32_t Replay::peer(std::uint32_t rank, const Transfer& transfer) const {
   return static_cast<std::uint32_t>(peer.relative ? std::int64_t{rank} + peer.value : peer.value);
 }
 
+void Replay::record(const TimelineRequest& request) {
+  recorder_ = std::make_unique<Recorder>(*this, *topology_, request);
+  strands_.watch_loads();
+}
+
+void Replay::explain() { explainer_ = std::make_unique<Explainer>(*topology_); }
+
 // An error without a place (a time beyond the range) is the step's.
 void Replay::run() {
   try {
@@ -105,6 +112,7 @@ void Replay::settle() {
     queue_.push(e.at, {kStrandEnd, e.strand.value(), e.stamp});
     rerated_runs_.push_back(run_of_strand_[e.strand.index()]);
   }
+  if (recorder_) recorder_->sample(now_, strands_.load_changes());
   update_memory_traffic();
   for (const KernelSet::Ending& e : kernels_.settle(now_)) queue_.push(e.at, {kKernelEnd, e.slot, e.stamp});
 }
@@ -217,6 +225,7 @@ void Replay::end_op(std::uint32_t lane_id, std::uint32_t node) {
     timelines_[static_cast<std::size_t>(timeline_of_rank_[rank])].entries.push_back(
         {program_of(rank).streams[stream], op.id, what, lane.arrived, lane.started, now_});
   }
+  if (recorder_) recorder_->end_op(*this, rank, stream, node);
   history_.hold(node);
   history_.release(lane.trigger);
   history_.release(lane.last);

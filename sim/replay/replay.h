@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
@@ -10,11 +11,13 @@
 #include "sim/engine/event_queue.h"
 #include "sim/engine/kernel_set.h"
 #include "sim/engine/strand_set.h"
+#include "sim/replay/explain.h"
 #include "sim/replay/exposure.h"
 #include "sim/replay/history.h"
 #include "sim/replay/placement.h"
 #include "sim/replay/plan_cache.h"
 #include "sim/replay/program_index.h"
+#include "sim/replay/recorder.h"
 #include "sim/replay/rendezvous.h"
 #include "sim/result/run_result.h"
 #include "topologies/topology.h"
@@ -77,6 +80,10 @@ class Replay {
   Replay(const Topology& topology, const StepTrace& trace, const Profile& profile,
          const Overrides& overrides);
 
+  /// Before `run`: keeps a timeline. Errors (Error, kInput): an unknown rank, more text than is useful.
+  void record(const TimelineRequest& request);
+  /// Before `run`: keeps what explanations need.
+  void explain();
   /// Errors (Error, kJob): mismatched calls, deadlock.
   void run();
 
@@ -92,6 +99,16 @@ class Replay {
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] std::span<const std::string> kinds() const { return kinds_.names; }
   [[nodiscard]] std::vector<RankTimeline>& timelines() { return timelines_; }
+  [[nodiscard]] Recorder* recorder() { return recorder_.get(); }
+  [[nodiscard]] const Explainer* explainer() const { return explainer_.get(); }
+  [[nodiscard]] std::uint32_t kind_of(std::uint32_t rank, std::uint32_t op) const {
+    return kinds_.by_op[index_.programs[ranks_[rank].program].program][op];
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& kinds_by_op(std::uint32_t program) const {
+    return kinds_.by_op[program];
+  }
+  /// The number, in its program, of the operation at which a lane stands.
+  [[nodiscard]] std::uint32_t op_number(std::uint32_t rank, std::uint32_t stream) const;
   [[nodiscard]] std::uint64_t events() const { return queue_.pushed(); }
   [[nodiscard]] Time now() const { return now_; }
   /// The operation at which a lane stands, or nullptr at its end.
@@ -103,9 +120,6 @@ class Replay {
   void bind_ranks();
   void price_kernels();
   [[nodiscard]] std::vector<KernelSet::Gpu> gpus() const;
-  [[nodiscard]] std::uint32_t kind_of(std::uint32_t rank, std::uint32_t op) const {
-    return kinds_.by_op[index_.programs[ranks_[rank].program].program][op];
-  }
 
   void run_events();
   void drain_instant();
@@ -134,7 +148,6 @@ class Replay {
 
   void note(std::uint32_t rank);
   [[nodiscard]] std::uint32_t trigger_of(std::uint32_t rank, std::uint32_t stream) const;
-  [[nodiscard]] std::uint32_t op_number(std::uint32_t rank, std::uint32_t stream) const;
   [[nodiscard]] const Program& program_of(std::uint32_t rank) const;
 
   const Topology* topology_;
@@ -165,6 +178,8 @@ class Replay {
   std::vector<std::uint32_t> dirty_;
   std::vector<std::int32_t> timeline_of_rank_;  // -1: not kept
   std::vector<RankTimeline> timelines_;
+  std::unique_ptr<Recorder> recorder_;    // none: no timeline is kept
+  std::unique_ptr<Explainer> explainer_;  // none: nothing is explained
   Time now_;
 };
 

@@ -93,6 +93,7 @@ std::uint32_t Replay::new_run(const PlannedOperation& planned, std::vector<Arriv
                                            .is_collective = true,
                                            .start = now_,
                                            .end = now_});
+  if (explainer_) explainer_->start(planned, members, last, history_, history_.at(node).parent);
   runs_[id] = {.planned = &planned,
                .members = std::move(members),
                .node = node,
@@ -187,6 +188,7 @@ void Replay::end_run(std::uint32_t run_id) {
   ++record.runs;
   record.time_ps += static_cast<double>((now_ - run.start).ps());
   history_.at(run.node).end = now_;
+  if (recorder_ && run.is_transfer) recorder_->end_transfer(*this, run.members, run.start);
   for (const Arrival& m : run.members) {
     note(m.rank);
     --exposure_.counts(m.rank).transfers;

@@ -59,6 +59,16 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
   return list;
 }
 
+// In the order of the collectives: those that take longest in all first.
+std::vector<Explanation> explanations_of(Replay& replay) {
+  std::vector<Explanation> list = replay.explainer()->explanations(replay);
+  std::erase_if(list, [](const Explanation& e) { return e.count == 0; });
+  std::stable_sort(list.begin(), list.end(), [](const Explanation& a, const Explanation& b) {
+    return a.time * a.count > b.time * b.count;
+  });
+  return list;
+}
+
 // Links that are alike in everything that is reported appear once, under the name of the first.
 std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time step) {
   const std::vector<ResourceTotals> totals = replay.strands().totals();
@@ -235,6 +245,8 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
 RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& profile,
                    const SimOptions& options) {
   Replay replay(topology, trace, profile, options.overrides);
+  if (options.timeline) replay.record(*options.timeline);
+  if (options.explain) replay.explain();
   replay.run();
 
   RunResult result{.step_name = trace.name,
@@ -254,6 +266,8 @@ RunResult simulate(const Topology& topology, const StepTrace& trace, const Profi
   result.links = links_of(replay, topology, result.step_time);
   result.critical_path = critical_path_of(replay, result.last_rank);
   result.timeline = std::move(replay.timelines());
+  if (replay.recorder() != nullptr) result.full_timeline = replay.recorder()->take(replay);
+  if (replay.explainer() != nullptr) result.explanations = explanations_of(replay);
   add_assumptions(result, replay, profile);
   add_parameters(result, replay, profile);
   add_warnings(result, replay, topology);

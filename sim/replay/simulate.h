@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/cost/cost_model.h"
 #include "sim/cost/profile.h"
@@ -14,6 +15,8 @@ namespace busbar {
 
 struct SimOptions {
   Overrides overrides;
+  std::optional<TimelineRequest> timeline;  // steps only
+  bool explain = false;
 };
 
 /// Simulates one step. Pure: no globals, no I/O, no clock.

@@ -17,9 +17,23 @@ namespace {
 // Source: NVIDIA/nccl-tests src/all_gather.cu.
 constexpr std::int64_t kAlignment = 16;
 
-Bytes rounded(Bytes size, CollectiveKind kind, std::int64_t ranks, DataType type) {
-  if (!divides_by_ranks(kind)) return Bytes(size.count() / size_of(type) * size_of(type));
-  return Bytes(size.count() / ranks / kAlignment * kAlignment * ranks);
+Bytes rounded(Bytes size, const SweepRequest& request, std::int64_t alignment) {
+  if (request.operation == CollectiveKind::kBarrier) return Bytes(0);
+  const std::int64_t element = size_of(request.type);
+  if (!divides_by_ranks(request.operation)) return Bytes(size.count() / element * element);
+  const auto ranks = static_cast<std::int64_t>(request.ranks.size());
+  return Bytes(size.count() / ranks / alignment * alignment * ranks);
+}
+
+// The sizes asked for as whole elements per rank, each once; a barrier has one, of nothing.
+std::vector<Bytes> whole_sizes(const SweepRequest& request, std::int64_t alignment) {
+  std::vector<Bytes> sizes;
+  for (const Bytes size : request.sizes) {
+    const Bytes whole = rounded(size, request, alignment);
+    const bool empty = whole.count() == 0 && request.operation != CollectiveKind::kBarrier;
+    if (!empty && (sizes.empty() || sizes.back() != whole)) sizes.push_back(whole);
+  }
+  return sizes;
 }
 
 StepTrace trace_of(const SweepRequest& request, const std::vector<Bytes>& sizes, std::uint32_t total) {
@@ -68,6 +82,23 @@ SweepRow row_of(const OperationRecord& record, std::int64_t ranks, DataType type
   return row;
 }
 
+// Groups up to this size get their steps listed.
+constexpr std::size_t kSmallGroup = 8;
+
+void explain_rows(Sweep& sweep, Replay& replay, std::span<const std::uint32_t> ranks, std::uint32_t root) {
+  sweep.explanations = replay.explainer()->explanations(replay);
+  if (ranks.size() > kSmallGroup || ranks.size() < 2) return;
+  for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
+    Explanation& e = sweep.explanations[i];
+    const Algorithm* algorithm = find_algorithm(sweep.rows[i].operation, e.algorithm);
+    if (algorithm == nullptr) continue;
+    const GroupRoutes* routes = replay.plans().routes(GroupId(0));
+    const GroupShape shape{static_cast<std::uint32_t>(ranks.size()), root, routes->by_host};
+    e.chunk_bytes = e.bytes.as_double() * chunk_share(algorithm->schedule(shape));
+    e.rounds = rounds_of(*algorithm, shape, ranks);
+  }
+}
+
 void find_half_bandwidth(Sweep& sweep) {
   double best = 0;
   for (const SweepRow& row : sweep.rows) best = std::max(best, row.busbw_Bps);
@@ -89,23 +120,20 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
     std::iota(request.ranks.begin(), request.ranks.end(), 0U);
   }
   const auto n = static_cast<std::int64_t>(request.ranks.size());
-  std::vector<Bytes> sizes;
-  for (const Bytes size : request.sizes) {
-    const Bytes whole = request.operation == CollectiveKind::kBarrier
-                            ? Bytes(0)
-                            : rounded(size, request.operation, n, request.type);
-    const bool empty = whole.count() == 0 && request.operation != CollectiveKind::kBarrier;
-    if (!empty && (sizes.empty() || sizes.back() != whole)) sizes.push_back(whole);
-  }
+  std::vector<Bytes> sizes = whole_sizes(request, kAlignment);
+  // Teaching examples are smaller than nccl-tests goes: an element or two per rank.
+  if (sizes.empty()) sizes = whole_sizes(request, size_of(request.type));
   if (sizes.empty())
-    throw Error({.where = "--sizes",
-                 .expected = fmt::format(
-                     "at least {} B for {} ranks",
-                     divides_by_ranks(request.operation) ? n * kAlignment : size_of(request.type), n),
-                 .given = "smaller sizes only"});
+    throw Error(
+        {.where = "--sizes",
+         .expected = fmt::format(
+             "at least {} B for {} ranks",
+             divides_by_ranks(request.operation) ? n * size_of(request.type) : size_of(request.type), n),
+         .given = "smaller sizes only"});
 
   const StepTrace trace = trace_of(request, sizes, total);
   Replay replay(topology, trace, profile, options.overrides);
+  if (options.explain) replay.explain();
   replay.run();
   Sweep result{.cluster_name = topology.name(),
                .ranks = static_cast<std::uint32_t>(n),
@@ -116,6 +144,7 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
   for (const OperationRecord& record : replay.plans().records())
     result.rows.push_back(row_of(record, n, request.type, topology));
   if (const GroupRoutes* routes = replay.plans().routes(GroupId(0))) result.hosts = routes->hosts;
+  if (options.explain) explain_rows(result, replay, request.ranks, request.root);
   find_half_bandwidth(result);
   for (const ProfileParameter& p :
        parameters_of(profile, replay.placement().generation(request.ranks.front())))

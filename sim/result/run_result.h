@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "sim/base/units.h"
+#include "sim/result/explanation.h"
+#include "sim/result/timeline.h"
 
 namespace busbar {
 
@@ -106,6 +108,8 @@ struct RunResult {
   std::vector<ParameterRecord> parameters;
   std::vector<std::string> assumptions;
   std::vector<Warning> warnings;
+  std::vector<Explanation> explanations;  // if asked for; the longest in all first
+  std::optional<Timeline> full_timeline;  // if asked for
   std::uint64_t events = 0, solves = 0, classes = 0;
   double wall_s = 0;  // set by the program, not by the simulation
 };

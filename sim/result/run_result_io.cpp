@@ -91,6 +91,73 @@ Json timeline_json(const std::vector<RankTimeline>& timelines) {
   return j;
 }
 
+Json rounds_json(const std::vector<ExplainedRound>& rounds) {
+  Json j = Json::array();
+  for (const ExplainedRound& round : rounds) {
+    Json sends = Json::array();
+    for (const ExplainedSend& s : round.sends)
+      sends.push_back({{"from", s.from},
+                       {"to", s.to},
+                       {"chunk", s.chunk},
+                       {"reduce", s.reduce},
+                       {"receiver_holds", s.holds}});
+    j.push_back(std::move(sends));
+  }
+  return j;
+}
+
+Json limit_json(const RateLimit& l) {
+  return {{"what", l.what},   {"link", l.link},
+          {"flows", l.flows}, {"capacity_Bps", l.capacity_Bps},
+          {"next", l.next},   {"time_without_s", l.lifted.seconds()}};
+}
+
+Json explanation_json(const Explanation& e) {
+  Json j{{"operation", e.operation},
+         {"group", e.group},
+         {"ranks", e.ranks},
+         {"bytes", e.bytes.count()},
+         {"algorithm", e.algorithm},
+         {"protocol", e.protocol},
+         {"channels", e.channels},
+         {"count", e.count},
+         {"words", e.words},
+         {"time_s", e.time.seconds()},
+         {"alone_s", e.alone.seconds()},
+         {"latency_s", e.latency.seconds()},
+         {"transfer_s", e.transfer.seconds()},
+         {"tail_s", e.tail.seconds()}};
+  j["terms"] = Json::object();
+  for (const FormulaTerm& t : e.terms) j["terms"][t.name] = t.text;
+  j["limit"] = limit_json(e.limit);
+  j["waited_s"] = e.waited.seconds();
+  j["waited_for"] = Json::array();
+  for (const MemberWait& w : e.waited_for)
+    j["waited_for"].push_back({{"rank", w.rank}, {"caused_s", w.caused.seconds()}});
+  j["started_by"] = Json::array();
+  for (const StartCause& c : e.started_by) j["started_by"].push_back({{"what", c.what}, {"count", c.count}});
+  j["crosses"] = Json::array();
+  for (const ClassTraffic& c : e.crosses)
+    j["crosses"].push_back({{"class", c.link_class},
+                            {"links", c.links},
+                            {"bytes", c.bytes},
+                            {"bytes_per_gpu", c.bytes_per_gpu},
+                            {"busiest", c.busiest},
+                            {"busiest_fraction", c.busiest_share}});
+  if (!e.rounds.empty()) {
+    j["chunk_bytes"] = e.chunk_bytes;
+    j["rounds"] = rounds_json(e.rounds);
+  }
+  return j;
+}
+
+// Only where explanations were asked for.
+void add_explanations(Json& j, const std::vector<Explanation>& explanations) {
+  if (explanations.empty()) return;
+  j["explanations"] = Json::array();
+  for (const Explanation& e : explanations) j["explanations"].push_back(explanation_json(e));
+}
+
 void add_throughput(Json& j, const RunResult& r) {
   const double step = r.step_time.seconds();
   if (step <= 0 || r.ranks == 0) return;
@@ -137,6 +204,7 @@ std::string write_result(const RunResult& r) {
   for (const LinkRecord& l : r.links) j["links"].push_back(link_json(l));
   j["critical_path"] = path_json(r.critical_path);
   j["timeline"] = timeline_json(r.timeline);
+  add_explanations(j, r.explanations);
   j["assumptions"] = r.assumptions;
   j["warnings"] = warnings_json(r.warnings);
   j["engine"] = {{"ranks", r.ranks},
@@ -172,6 +240,7 @@ std::string write_sweep(const Sweep& s) {
     j["rows"].push_back(std::move(row));
   }
   if (s.half_bandwidth_size) j["half_bandwidth_bytes"] = s.half_bandwidth_size->count();
+  add_explanations(j, s.explanations);
   j["warnings"] = warnings_json(s.warnings);
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

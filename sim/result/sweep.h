@@ -34,6 +34,7 @@ struct Sweep {
   std::optional<Bytes> half_bandwidth_size;  // the smallest size that reaches half of the best busbw
   std::vector<ParameterRecord> parameters;
   std::vector<Warning> warnings;
+  std::vector<Explanation> explanations;  // if asked for; by row
 };
 
 }  // namespace busbar

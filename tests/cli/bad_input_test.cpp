@@ -154,6 +154,10 @@ TEST_F(BadInput, OptionsThatMakeNoSense) {
   expect_one_line(simulate("--topolgy t.json"), {"--topolgy"});
   expect_one_line(simulate("--topology t.json --collective all_reduce --calibration perfect"),
                   {"--calibration", "ideal"});
+  expect_one_line(simulate(sweep + "--trace t"), {"--trace belongs to --workload"});
+  expect_one_line(simulate("--topology t.json --workload w --trace-ranks 0"),
+                  {"--trace-ranks belongs to --trace"});
+  expect_one_line(simulate("--topology t.json --workload w --trace - --json -"), {"standard output"});
   expect_one_line(simulate("--list hoses"), {"--list", "did you mean 'hosts'?"});
 }
 

@@ -25,6 +25,8 @@ struct Bound {
   double most;
 };
 
+constexpr double kGen4 = 31.5;  // PCIe x16
+
 constexpr Bound kBounds[] = {
     {"dgx1x8", 450, 450},
     {"dgx2x8", 400, 400},

@@ -1,0 +1,122 @@
+// The time of one operation in words: each quantity of its formula with the numbers put in (docs/model.md).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/unit_text.h"
+#include "sim/replay/explain.h"
+
+namespace busbar {
+
+namespace {
+
+std::string text(double bytes) {
+  return bytes < 1000 ? fmt::format("{:.4g} B", bytes)
+                      : to_si_text(Bytes(static_cast<std::int64_t>(std::llround(bytes))));
+}
+
+std::string rate_text(double Bps) { return fmt::format("{:.3g} GB/s", Bps / 1e9); }
+
+// Closed rings; the chains of broadcast and reduce go by the same name.
+bool is_ring(const OperationRecord& r) {
+  return r.algorithm == "ring" && r.kind != CollectiveKind::kBroadcast && r.kind != CollectiveKind::kReduce;
+}
+
+std::int64_t ring_steps(const OperationRecord& r) {
+  const std::int64_t lap = std::int64_t{r.ranks} - 1;
+  return r.kind == CollectiveKind::kAllReduce || r.kind == CollectiveKind::kBarrier ? 2 * lap : lap;
+}
+
+// "7 x nvlink 2.5 us, 1 x rdma 14 us": the hops of one lap, by kind and latency.
+std::string lap_text(const RingChannel& ring, const PlanCosts& costs) {
+  struct Kind {
+    LinkType link;
+    Time latency;
+    std::size_t count;
+  };
+  std::vector<Kind> kinds;
+  for (const Hop& hop : ring.hops) {
+    const Time latency = hop_latency(hop, costs);
+    const auto it = std::find_if(kinds.begin(), kinds.end(),
+                                 [&](const Kind& k) { return k.link == hop.link && k.latency == latency; });
+    if (it == kinds.end()) {
+      kinds.push_back({hop.link, latency, 1});
+    } else {
+      ++it->count;
+    }
+  }
+  std::string list;
+  for (const Kind& k : kinds)
+    list +=
+        fmt::format("{}{} x {} {}", list.empty() ? "" : ", ", k.count, name_of(k.link), to_text(k.latency));
+  return list;
+}
+
+FormulaTerm latency_term(const TermRequest& t) {
+  const PlanCosts& costs = t.planned->costs;
+  const Time total = t.planned->plan.latency() - t.planned->plan.tail;
+  std::string words = costs.base > Time::zero() ? fmt::format("base {} + ", to_text(costs.base)) : "";
+  const std::string path = to_text(total - costs.base);
+  const GroupRoutes& routes = *t.planned->routes;
+  if (is_ring(*t.record) && !routes.rings.empty()) {
+    words += fmt::format("{} for the slowest {} consecutive hops (one lap: {})", path, ring_steps(*t.record),
+                         lap_text(routes.rings.front(), costs));
+  } else {
+    words += path + " for its hops";
+  }
+  return {"latency", fmt::format("{} = {}", words, to_text(total))};
+}
+
+FormulaTerm volume_term(const TermRequest& t) {
+  const OperationRecord& r = *t.record;
+  if (is_ring(r))
+    return {"V",
+            fmt::format("steps x S / (n c) = {} x {} / ({} ranks x {} channels) = {} per channel and hop",
+                        ring_steps(r), text(r.bytes.as_double()), r.ranks, r.channels, text(t.volume))};
+  if (r.kind == CollectiveKind::kSendRecv) return {"V", fmt::format("S = {}", text(t.volume))};
+  return {"V", fmt::format("{} on each flow of the slowest strand", text(t.volume))};
+}
+
+// The ceiling of one strand: B / c / (1 + (q_half / q)^g); a send keeps all its channels in one strand.
+FormulaTerm cap_term(const TermRequest& t, double cap) {
+  const PlanCosts& costs = t.planned->costs;
+  const OperationRecord& r = *t.record;
+  const bool spread = is_ring(r);
+  const auto channels = static_cast<double>(r.channels);
+  const double q = r.bytes.as_double() / (spread ? static_cast<double>(r.ranks) * channels : channels);
+  if (!spread && r.kind != CollectiveKind::kSendRecv) return {"cap", rate_text(cap)};
+  std::string symbols = spread ? "B / c" : "B";
+  std::string numbers = rate_text(costs.rate.Bps());
+  if (spread) numbers += fmt::format(" / {}", r.channels);
+  if (costs.half_bytes > 0) {
+    symbols += " / (1 + (q_half / q)^g)";
+    numbers += fmt::format(" / (1 + ({} / {})^{:.3g})", text(costs.half_bytes), text(q), costs.half_exponent);
+  }
+  if (symbols == "B") return {"cap", fmt::format("B = {}", numbers)};
+  return {"cap", fmt::format("{} = {} = {}", symbols, numbers, rate_text(cap))};
+}
+
+FormulaTerm tail_term(const TermRequest& t) {
+  const std::string total = to_text(t.planned->plan.tail);
+  if (!is_ring(*t.record)) return {"tail", fmt::format("the last chunk through the other hops = {}", total)};
+  return {"tail", fmt::format("{:.3g} steps' worth of closing copy, r' q / cap = {}",
+                              t.planned->costs.tail_steps, total)};
+}
+
+}  // namespace
+
+std::vector<FormulaTerm> terms_of(const TermRequest& t) {
+  const Plan& plan = t.planned->plan;
+  std::vector<FormulaTerm> terms{latency_term(t)};
+  const std::vector<Strand> strands = plan.strands();
+  if (strands.empty()) return terms;
+  terms.push_back(volume_term(t));
+  const double cap = strands.front().cap.Bps();
+  if (std::isfinite(cap)) terms.push_back(cap_term(t, cap));
+  terms.push_back({"r", t.rate > 0 ? fmt::format("{} ({})", rate_text(t.rate), t.limit) : "unlimited"});
+  if (plan.tail > Time::zero()) terms.push_back(tail_term(t));
+  return terms;
+}
+
+}  // namespace busbar
