@@ -1,5 +1,7 @@
 #include "sim/replay/plan_cache.h"
 
+#include "sim/base/error.h"
+
 namespace busbar {
 
 PlanCache::PlanCache(const StepTrace& trace, Placement& placement, const Profile& profile,
@@ -38,20 +40,30 @@ const PlannedOperation& PlanCache::transfer(std::uint32_t from, std::uint32_t to
 
 const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
   if (const auto it = state.plans.find(key); it != state.plans.end()) return it->second;
-  const Generation& generation = placement_->generation(state.members.front());
+  Chosen chosen = choose_and_plan(key.kind, key.bytes, *state.routes, state.members.front());
+  PlannedOperation planned{.plan = std::move(chosen.plan)};
+  planned.record = record_of(state, key, chosen.choice, planned.plan);
+  return state.plans.emplace(key, std::move(planned)).first->second;
+}
+
+PlanCache::Chosen PlanCache::choose_and_plan(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
+                                             std::uint32_t first_rank) const {
+  const Generation& generation = placement_->generation(first_rank);
   // Overrides name an algorithm of the collective under study; point-to-point keeps its own.
-  const Overrides overrides = key.kind == CollectiveKind::kSendRecv || key.kind == CollectiveKind::kBarrier
+  const Overrides overrides = kind == CollectiveKind::kSendRecv || kind == CollectiveKind::kBarrier
                                   ? Overrides{.protocol = overrides_.protocol}
                                   : overrides_;
-  const Choice choice = choose(key.kind, key.bytes, *state.routes, *profile_, generation, overrides);
-  const PlanRequest request{
-      .kind = key.kind,
-      .bytes = key.bytes,
-      .routes = state.routes.get(),
-      .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
-  PlannedOperation planned{.plan = choice.algorithm->plan(request)};
-  planned.record = record_of(state, key, choice, planned.plan);
-  return state.plans.emplace(key, std::move(planned)).first->second;
+  const Choice choice = choose(kind, bytes, routes, *profile_, generation, overrides);
+  const PlanRequest request{.kind = kind,
+                            .bytes = bytes,
+                            .routes = &routes,
+                            .costs = costs_of(choice, kind, bytes, routes, *profile_, generation)};
+  return {choice, choice.algorithm->plan(request)};
+}
+
+Plan PlanCache::plan_at(const OperationRecord& record, Bytes bytes) const {
+  BUSBAR_CHECK(record.routes != nullptr);
+  return choose_and_plan(record.kind, bytes, *record.routes, record.first_rank).plan;
 }
 
 std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, const Choice& choice,
@@ -73,7 +85,9 @@ std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, cons
                         .algorithm = std::string(choice.algorithm->name),
                         .protocol = std::string(name_of(choice.protocol)),
                         .channels = plan.channels,
-                        .latency = plan.latency + plan.tail});
+                        .latency = plan.latency + plan.tail,
+                        .routes = state.routes.get(),
+                        .first_rank = state.members.front()});
   ++records_[it->second].groups;
   return it->second;
 }

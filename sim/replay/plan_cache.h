@@ -31,7 +31,9 @@ struct OperationRecord {
   Time exposed;              // over all runs and member ranks
   Time latency;              // of the plan: time that moves no bytes
   std::uint32_t bottleneck =
-      MaxMinSolver::kNone;  // resource that held the last strand of the last run; none: its cap
+      MaxMinSolver::kNone;              // resource that held the last strand of the last run; none: its cap
+  const GroupRoutes* routes = nullptr;  // of the first group that runs it, owned by the PlanCache
+  std::uint32_t first_rank = 0;         // of that group
 };
 
 struct PlannedOperation {
@@ -49,6 +51,8 @@ class PlanCache {
   [[nodiscard]] const PlannedOperation& transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
                                                  const std::string& kind_name);
   [[nodiscard]] std::vector<OperationRecord>& records() { return records_; }
+  /// The plan of the same operation on the first of its groups at another size.
+  [[nodiscard]] Plan plan_at(const OperationRecord& record, Bytes bytes) const;
   /// Routes of every group that communicated, for warnings; nullptr for those that did not.
   [[nodiscard]] const GroupRoutes* routes(GroupId group) const { return groups_[group.index()].routes.get(); }
 
@@ -67,7 +71,14 @@ class PlanCache {
   using RecordKey =
       std::tuple<CollectiveKind, std::string, std::uint32_t, Bytes, std::string, std::string, std::int64_t>;
 
+  struct Chosen {
+    Choice choice;
+    Plan plan;
+  };
+
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
+  [[nodiscard]] Chosen choose_and_plan(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
+                                       std::uint32_t first_rank) const;
   [[nodiscard]] std::uint32_t record_of(const GroupState& state, const Key& key, const Choice& choice,
                                         const Plan& plan);
 

@@ -258,7 +258,7 @@ TEST(WorkloadCatalogue, EveryFileExpandsIntoATraceThatReadsBack) {
     EXPECT_EQ(all_fields(again), all_fields(trace)) << entry.path();
     ++files;
   }
-  EXPECT_EQ(files, 2U);
+  EXPECT_EQ(files, 3U);
 }
 
 }  // namespace
