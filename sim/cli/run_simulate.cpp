@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <set>
 
 #include "reports/summary.h"
 #include "sim/base/error.h"
@@ -15,7 +13,6 @@
 #include "sim/replay/simulate.h"
 #include "sim/result/run_result_io.h"
 #include "topologies/topology_io.h"
-#include "workloads/rank_set.h"
 #include "workloads/settings.h"
 #include "workloads/trace_io.h"
 #include "workloads/workload_io.h"
@@ -126,35 +123,10 @@ std::string inputs_line(const Inputs& inputs) {
   return line + "\n\n";
 }
 
-// "0-7", "0-15:2", "3", or a comma list of these.
-std::vector<std::uint32_t> ranks_of(std::string_view text, std::uint32_t available) {
-  std::vector<RankRange> ranges;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part(text.substr(begin, end - begin));
-    // A single rank is the range from itself to itself.
-    const auto range =
-        parse_rank_range(part.find('-') == std::string::npos ? fmt::format("{}-{}", part, part) : part);
-    if (!range)
-      throw Error(
-          {.where = "--ranks", .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});
-    if (last_rank(*range) >= available)
-      throw Error(
-          {.where = "--ranks", .expected = fmt::format("ranks below {}", available), .given = quoted(part)});
-    ranges.push_back(*range);
-    begin = end + 1;
-  }
-  std::vector<std::uint32_t> ranks = expand(ranges);
-  if (std::set<std::uint32_t>(ranks.begin(), ranks.end()).size() != ranks.size())
-    throw Error({.where = "--ranks", .expected = "each rank once", .given = quoted(text)});
-  return ranks;
-}
-
 int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
   SweepRequest request{
       .operation = *o.collective, .ranks = {}, .sizes = o.sizes, .type = o.type, .reduction = o.reduction};
-  if (o.ranks) request.ranks = ranks_of(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
+  if (o.ranks) request.ranks = parse_ranks(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
   Sweep result = sweep(topology, request, profile_of(o), {.overrides = o.overrides});
   result.inputs = record_of(o, inputs);
   const std::string compared =
