@@ -91,15 +91,21 @@ std::optional<Bytes> half_bandwidth_above(const OperationRecord& record, const P
 std::vector<Warning> small_message_warnings(Replay& replay, Time step) {
   MaxMinSolver solver(replay.placement().capacities());
   std::map<std::pair<CollectiveKind, std::string>, Messages> found;
+  std::map<std::pair<CollectiveKind, const GroupRoutes*>, Bytes> known;  // the search is the costly part
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0 || r.bytes.count() == 0 || r.ranks < 2) continue;
     Messages& messages = found[{r.kind, r.group}];
     messages.all += r.runs / r.groups;
-    const std::optional<Bytes> half = half_bandwidth_above(r, replay.plans(), solver);
-    if (!half) continue;
+    auto half = known.find({r.kind, r.routes});
+    if (half == known.end()) {
+      const auto searched = half_bandwidth_above(r, replay.plans(), solver);
+      if (!searched) continue;
+      half = known.emplace(std::pair(r.kind, r.routes), *searched).first;
+    }
+    if (r.bytes >= half->second) continue;
     messages.below += r.runs / r.groups;
     messages.below_s += r.time.seconds() / static_cast<double>(r.groups);
-    messages.half = std::max(messages.half, *half);
+    messages.half = std::max(messages.half, half->second);
   }
   std::vector<Warning> warnings;
   for (const auto& [key, messages] : found) {
