@@ -41,6 +41,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"CLI/", R"(sim/cli/.*\.cpp)"},
       {"gtest/", R"(tests/.*)"},
       {"benchmark/", R"(tests/bench/.*)"},
+      {"simgrid/", R"(tests/crosscheck/.*)"},
   };
   return rows;
 }

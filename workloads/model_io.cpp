@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::int64_t kMaxDimension = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMaxCopies = kMaxLayers;
+// Every copy of a parameter has both, so that a short file must not fill the memory with them.
+constexpr std::size_t kMaxParameterName = 256;
+constexpr std::size_t kMaxSides = 16;
 
 constexpr std::array<std::string_view, 13> kDimensionKeys = {
     "layers", "hidden",    "ffn_hidden",      "heads",  "kv_heads", "head_dim", "vocab",
@@ -117,6 +120,7 @@ KernelWork read_work(const std::optional<JsonValue>& value) {
 std::vector<std::int64_t> read_shape(const JsonValue& value) {
   std::vector<std::int64_t> shape;
   for (const JsonValue& side : value.items()) shape.push_back(dimension(side));
+  if (shape.size() > kMaxSides) value.fail_because(fmt::format("more than {} dimensions", kMaxSides));
   return shape;
 }
 
@@ -124,7 +128,10 @@ std::vector<std::int64_t> read_shape(const JsonValue& value) {
 void read_parameter(const JsonValue& value, std::vector<ParameterSpec>& parameters) {
   value.only_keys({"name", "shape", "type", "forward", "backward", "count"});
   ParameterSpec parameter;
-  parameter.name = value.at("name").string();
+  const JsonValue name = value.at("name");
+  parameter.name = name.string();
+  if (parameter.name.size() > kMaxParameterName)
+    name.fail(fmt::format("a name of at most {} bytes", kMaxParameterName));
   parameter.shape = read_shape(value.at("shape"));
   if (const auto type = value.find("type")) parameter.type = read_storage_type(*type);
   parameter.forward = read_work(value.find("forward"));

@@ -44,12 +44,26 @@ void check_members(const StepTrace& trace, std::size_t g, std::vector<std::uint3
 /// A binding and a group slot of its program.
 using SlotUse = std::pair<std::size_t, std::size_t>;
 
+/// Of several slots of a binding that hold one group, the first stands for all.
 std::vector<std::vector<SlotUse>> uses_by_group(const StepTrace& trace) {
   std::vector<std::vector<SlotUse>> uses(trace.groups.size());
-  for (std::size_t b = 0; b < trace.bindings.size(); ++b)
-    for (std::size_t slot = 0; slot < trace.bindings[b].groups.size(); ++slot)
-      uses[trace.bindings[b].groups[slot].index()].emplace_back(b, slot);
+  for (std::size_t b = 0; b < trace.bindings.size(); ++b) {
+    for (std::size_t slot = 0; slot < trace.bindings[b].groups.size(); ++slot) {
+      std::vector<SlotUse>& of_group = uses[trace.bindings[b].groups[slot].index()];
+      if (of_group.empty() || of_group.back().first != b) of_group.emplace_back(b, slot);
+    }
+  }
   return uses;
+}
+
+/// A few bytes of text can name all ranks, so that a short file could ask for days of checking.
+void check_total_members(const StepTrace& trace, const JsonValue& root) {
+  constexpr std::uint64_t kMaxMemberships = std::uint64_t{16} * kMaxRanks;
+  std::uint64_t total = 0;
+  for (const Group& group : trace.groups) total += count(group.members);
+  if (total > kMaxMemberships)
+    root.at("groups").fail_because(
+        fmt::format("{} members in all groups, more than the limit of {}", total, kMaxMemberships));
 }
 
 /// One stamp per rank serves all groups in turn, so that the cost is the sum of their sizes.
@@ -91,11 +105,24 @@ std::int64_t size_unit(const Op& op, std::uint64_t members) {
       fmt::format("a multiple of {} B ({}{} B per {} element)", unit, ranks, element, name_of(op.type)));
 }
 
-void check_ops_of_slot(const StepTrace& trace, const SlotOfProgram& use, const JsonValue& root) {
+/// Collectives of every program by group slot.
+using OpsBySlot = std::vector<std::vector<std::vector<std::size_t>>>;
+
+OpsBySlot ops_by_slot(const StepTrace& trace) {
+  OpsBySlot ops;
+  for (const Program& program : trace.programs) {
+    auto& slots = ops.emplace_back(program.group_slots.size());
+    for (std::size_t i = 0; i < program.ops.size(); ++i)
+      if (program.ops[i].kind == OpKind::kCollective) slots[program.ops[i].group_slot].push_back(i);
+  }
+  return ops;
+}
+
+void check_ops_of_slot(const StepTrace& trace, const SlotOfProgram& use, const std::vector<std::size_t>& ops,
+                       const JsonValue& root) {
   const Program& program = trace.programs[use.program];
-  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+  for (const std::size_t i : ops) {
     const Op& op = program.ops[i];
-    if (op.kind != OpKind::kCollective || op.group_slot != use.slot) continue;
     if (op.root && *op.root >= use.members)
       op_at(root, program, i)
           .fail_because(fmt::format("root {} of a group of {} members", *op.root, use.members));
@@ -106,12 +133,13 @@ void check_ops_of_slot(const StepTrace& trace, const SlotOfProgram& use, const J
 
 /// What an operation requires of its group depends on the group's size alone: each size is checked once.
 void check_sizes(const StepTrace& trace, const JsonValue& root) {
+  const OpsBySlot ops = ops_by_slot(trace);
   std::set<SlotOfProgram> done;
   for (const Binding& binding : trace.bindings) {
     for (std::size_t slot = 0; slot < binding.groups.size(); ++slot) {
       const SlotOfProgram use{binding.program, slot,
                               count(trace.groups[binding.groups[slot].index()].members)};
-      if (done.insert(use).second) check_ops_of_slot(trace, use, root);
+      if (done.insert(use).second) check_ops_of_slot(trace, use, ops[use.program][slot], root);
     }
   }
 }
@@ -171,6 +199,7 @@ void check_coverage(StepTrace& trace, const JsonValue& root) {
 }
 
 void check_trace(const StepTrace& trace, const JsonValue& root) {
+  check_total_members(trace, root);
   check_membership(trace, root);
   check_sizes(trace, root);
   check_peers(trace, root);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <unordered_set>
 
 #include "sim/base/error.h"
 #include "workloads/rank_set.h"
@@ -56,7 +57,10 @@ std::vector<std::string> read_sentences(const std::optional<JsonValue>& value) {
 
 /// A slot that a binding names but its program lacks is a misspelling.
 void only_slots(const std::vector<std::string>& slots, const std::optional<JsonValue>& bound) {
-  if (bound) bound->only_keys(std::vector<std::string_view>(slots.begin(), slots.end()));
+  if (!bound) return;
+  const std::unordered_set<std::string_view> known(slots.begin(), slots.end());
+  for (const std::string& key : bound->keys())
+    if (!known.contains(key)) bound->only_keys(std::vector<std::string_view>(slots.begin(), slots.end()));
 }
 
 Peer read_peer(const JsonValue& value) {

@@ -107,6 +107,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+constexpr std::size_t kLongestWord = 256;
+
 /// The largest distance at which `candidate` is still a likely meaning of `given`. Half of the longer word is
 /// the ceiling: two letters of three are a guess, not a misspelling.
 std::size_t near_enough(std::string_view given, std::string_view candidate) {
@@ -119,6 +121,8 @@ std::size_t near_enough(std::string_view given, std::string_view candidate) {
 Error::Error(ErrorParts parts) : parts_(std::move(parts)), line_(join_line(parts_)) {}
 
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> candidates) {
+  // The table of distances grows with the product of the lengths, and names of 64 KiB are legal.
+  if (given.size() > kLongestWord) return "";
   std::optional<std::string_view> best;
   std::size_t best_distance = std::string::npos;
   for (const std::string_view candidate : candidates) {

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <set>
 
 #include "reports/explain.h"
 #include "reports/summary.h"
@@ -17,7 +15,6 @@
 #include "sim/replay/simulate.h"
 #include "sim/result/run_result_io.h"
 #include "topologies/topology_io.h"
-#include "workloads/rank_set.h"
 #include "workloads/settings.h"
 #include "workloads/trace_io.h"
 #include "workloads/workload_io.h"
@@ -130,36 +127,10 @@ std::string inputs_line(const Inputs& inputs) {
   return line + "\n\n";
 }
 
-// "0-7", "0-15:2", "3", or a comma list of these.
-std::vector<std::uint32_t> ranks_of(const std::string& option, std::string_view text,
-                                    std::uint32_t available) {
-  std::vector<RankRange> ranges;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part(text.substr(begin, end - begin));
-    // A single rank is the range from itself to itself.
-    const auto range =
-        parse_rank_range(part.find('-') == std::string::npos ? fmt::format("{}-{}", part, part) : part);
-    if (!range)
-      throw Error({.where = option, .expected = "ranks such as 0-7, 0-15:2 or 0,2,4", .given = quoted(text)});
-    if (last_rank(*range) >= available)
-      throw Error(
-          {.where = option, .expected = fmt::format("ranks below {}", available), .given = quoted(part)});
-    ranges.push_back(*range);
-    begin = end + 1;
-  }
-  std::vector<std::uint32_t> ranks = expand(ranges);
-  if (std::set<std::uint32_t>(ranks.begin(), ranks.end()).size() != ranks.size())
-    throw Error({.where = option, .expected = "each rank once", .given = quoted(text)});
-  return ranks;
-}
-
 int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
   SweepRequest request{
       .operation = *o.collective, .ranks = {}, .sizes = o.sizes, .type = o.type, .reduction = o.reduction};
-  if (o.ranks)
-    request.ranks = ranks_of("--ranks", *o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
+  if (o.ranks) request.ranks = parse_ranks(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
   Sweep result = sweep(topology, request, profile_of(o), {.overrides = o.overrides, .explain = o.explain});
   result.inputs = record_of(o, inputs);
   const std::string compared =
@@ -185,7 +156,7 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   }
   SimOptions options{.overrides = o.overrides, .explain = o.explain};
   if (!o.trace.empty()) options.timeline.emplace();
-  if (o.trace_ranks) options.timeline->ranks = ranks_of("--trace-ranks", *o.trace_ranks, trace.ranks);
+  if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
   RunResult result = simulate(topology, trace, profile_of(o), options);
   result.inputs = std::move(record);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

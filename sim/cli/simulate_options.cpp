@@ -11,12 +11,13 @@
 #include "sim/base/unit_text.h"
 #include "sim/cost/profile.h"
 #include "sim/result/version.h"
+#include "workloads/rank_set.h"
 
 namespace busbar {
 
 namespace {
 
-constexpr int kMostRows = 1000000;
+constexpr std::size_t kMostRows = 1000000;
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -67,7 +68,7 @@ void add_range(std::vector<Bytes>& sizes, std::string_view text) {
   if (from.count() == 0 || from > to)
     bad_option("--sizes", "a first size above zero and not above the last", text);
   // The number of sizes is known before any is made.
-  if (std::log(to.as_double() / from.as_double()) / std::log(factor) > kMostRows)
+  if (std::log(to.as_double() / from.as_double()) / std::log(factor) > static_cast<double>(kMostRows))
     bad_option("--sizes", fmt::format("at most {} sizes", kMostRows), text);
   std::int64_t last = 0;
   for (double size = from.as_double(); size <= to.as_double() && size < 9e18; size *= factor) {
@@ -75,6 +76,14 @@ void add_range(std::vector<Bytes>& sizes, std::string_view text) {
     if (whole != last) sizes.emplace_back(whole);
     last = whole;
   }
+}
+
+RankRange range_of_text(std::string_view text, std::string_view part) {
+  // A single rank is the range from itself to itself.
+  const auto range = parse_rank_range(
+      part.find('-') == std::string_view::npos ? fmt::format("{}-{}", part, part) : std::string(part));
+  if (!range) bad_option("--ranks", "ranks such as 0-7, 0-15:2 or 0,2,4", text);
+  return *range;
 }
 
 struct RawOptions {
@@ -162,9 +171,30 @@ std::vector<Bytes> parse_sizes(std::string_view text) {
   while (begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     add_range(sizes, text.substr(begin, end - begin));
+    if (sizes.size() > kMostRows) bad_option("--sizes", fmt::format("at most {} sizes", kMostRows), text);
     begin = end + 1;
   }
   return sizes;
+}
+
+std::vector<std::uint32_t> parse_ranks(std::string_view text, std::uint32_t available,
+                                       const std::string& option) {
+  std::vector<std::uint32_t> ranks;
+  std::vector<bool> named(available, false);
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    const RankRange range = range_of_text(text, part);
+    if (last_rank(range) >= available) bad_option(option, fmt::format("ranks below {}", available), part);
+    for_each_rank({range}, [&](std::uint32_t rank) {
+      if (named[rank]) bad_option(option, "each rank once", text);
+      named[rank] = true;
+      ranks.push_back(rank);
+    });
+    begin = end + 1;
+  }
+  return ranks;
 }
 
 std::optional<SimulateOptions> parse_simulate(int argc, const char* const* argv, int& exit_code) {

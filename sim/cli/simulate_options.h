@@ -38,7 +38,12 @@ struct SimulateOptions {
                                                             int& exit_code);
 
 /// "8:8G:2" (from, to, factor above 1), "1G", or a comma list of these. K, M, G are powers of 1024, as in
-/// nccl-tests. Errors (Error, kInput): factor not above 1, from above to, over 10^6 sizes.
+/// nccl-tests. Errors (Error, kInput): factor not above 1, from above to, over 10^6 sizes in all.
 [[nodiscard]] std::vector<Bytes> parse_sizes(std::string_view text);
+
+/// "0-7", "0-15:2", "3", or a comma list of these, in that order.
+/// Errors (Error, kInput): not ranks; a rank of `available` or more; a rank twice.
+[[nodiscard]] std::vector<std::uint32_t> parse_ranks(std::string_view text, std::uint32_t available,
+                                                     const std::string& option = "--ranks");
 
 }  // namespace busbar

@@ -1,5 +1,7 @@
 #include "sim/replay/plan_cache.h"
 
+#include "sim/base/error.h"
+
 namespace busbar {
 
 PlanCache::PlanCache(const StepTrace& trace, Placement& placement, const Profile& profile,
@@ -67,20 +69,31 @@ void PlanCache::wire(GroupState& state, const Algorithm& algorithm, std::uint32_
 
 const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
   if (const auto it = state.plans.find(key); it != state.plans.end()) return it->second;
-  const Generation& generation = placement_->oldest(state.members);
-  const Choice choice = choose(key.kind, key.bytes, *state.routes, *profile_, generation, overrides_);
-  PlanRequest request{.kind = key.kind,
-                      .bytes = key.bytes,
-                      .routes = state.routes.get(),
-                      .costs = costs_of(choice, key.kind, key.bytes, *state.routes, *profile_, generation)};
-  if (state.routes->ranks > 1) wire(state, *choice.algorithm, key.root, request);
+  Chosen chosen = choose_and_plan(state, key.kind, key.bytes, key.root);
   PlannedOperation planned{
-      .plan = choice.algorithm->plan(request), .routes = state.routes.get(), .costs = request.costs};
-  planned.record = record_of(state, key, choice, planned.plan);
+      .plan = std::move(chosen.plan), .routes = state.routes.get(), .costs = chosen.costs};
+  planned.record = record_of(state, key, chosen.choice, planned.plan);
   return state.plans.emplace(key, std::move(planned)).first->second;
 }
 
-std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, const Choice& choice,
+PlanCache::Chosen PlanCache::choose_and_plan(GroupState& state, CollectiveKind kind, Bytes bytes,
+                                             std::uint32_t root) {
+  const Generation& generation = placement_->oldest(state.members);
+  const Choice choice = choose(kind, bytes, *state.routes, *profile_, generation, overrides_);
+  PlanRequest request{.kind = kind,
+                      .bytes = bytes,
+                      .routes = state.routes.get(),
+                      .costs = costs_of(choice, kind, bytes, *state.routes, *profile_, generation)};
+  if (state.routes->ranks > 1) wire(state, *choice.algorithm, root, request);
+  return {choice, choice.algorithm->plan(request), request.costs};
+}
+
+Plan PlanCache::plan_at(const OperationRecord& record, Bytes bytes) {
+  const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
+  return choose_and_plan(*origin.state, record.kind, bytes, origin.root).plan;
+}
+
+std::uint32_t PlanCache::record_of(GroupState& state, const Key& key, const Choice& choice,
                                    const Plan& plan) {
   const RecordKey record_key{key.kind,
                              key.group_kind,
@@ -101,6 +114,7 @@ std::uint32_t PlanCache::record_of(const GroupState& state, const Key& key, cons
                         .channels = plan.channels,
                         .latency = plan.latency(),
                         .rate_bound = std::string(plan.rate_bound)});
+  if (is_new) origins_.push_back({&state, key.root});
   ++records_[it->second].groups;
   return it->second;
 }

@@ -52,6 +52,8 @@ class PlanCache {
   [[nodiscard]] const PlannedOperation& transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
                                                  const std::string& kind_name);
   [[nodiscard]] std::vector<OperationRecord>& records() { return records_; }
+  /// The plan of the same operation on the first of its groups at another size.
+  [[nodiscard]] Plan plan_at(const OperationRecord& record, Bytes bytes);
   /// Routes of every group that communicated, for warnings; nullptr for those that did not.
   [[nodiscard]] const GroupRoutes* routes(GroupId group) const { return groups_[group.index()].routes.get(); }
 
@@ -74,9 +76,21 @@ class PlanCache {
   using RecordKey =
       std::tuple<CollectiveKind, std::string, std::uint32_t, Bytes, std::string, std::string, std::int64_t>;
 
+  struct Chosen {
+    Choice choice;
+    Plan plan;
+    PlanCosts costs;
+  };
+  struct Origin {  // of a record: the first group that ran it
+    GroupState* state;
+    std::uint32_t root;
+  };
+
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
   void wire(GroupState& state, const Algorithm& algorithm, std::uint32_t root, PlanRequest& request);
-  [[nodiscard]] std::uint32_t record_of(const GroupState& state, const Key& key, const Choice& choice,
+  [[nodiscard]] Chosen choose_and_plan(GroupState& state, CollectiveKind kind, Bytes bytes,
+                                       std::uint32_t root);
+  [[nodiscard]] std::uint32_t record_of(GroupState& state, const Key& key, const Choice& choice,
                                         const Plan& plan);
 
   const StepTrace* trace_;
@@ -86,6 +100,7 @@ class PlanCache {
   std::vector<GroupState> groups_;
   std::unordered_map<std::uint64_t, GroupState> pairs_;
   std::vector<OperationRecord> records_;
+  std::vector<Origin> origins_;  // by record
   std::map<RecordKey, std::uint32_t> record_index_;
 };
 

@@ -9,15 +9,12 @@
 
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
+#include "sim/replay/half_bandwidth.h"
 #include "sim/replay/replay.h"
 
 namespace busbar {
 
 namespace {
-
-// A collective whose plan is latency for more than half of its time, and that takes more than this share of
-// the step.
-constexpr double kWorthWarning = 0.01;
 
 TimeSplit split_of(Replay& replay, std::uint32_t rank) {
   const Exposure::Totals& t = replay.exposure().totals(rank);
@@ -173,21 +170,6 @@ std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) 
   return peaks.at(most->first).flops();
 }
 
-void warn_of_latency(RunResult& result, Replay& replay) {
-  for (const OperationRecord& r : replay.plans().records()) {
-    if (r.runs == 0 || r.bytes.count() == 0) continue;
-    const double mean = 1e-12 * r.time_ps / static_cast<double>(r.runs);
-    const double share =
-        1e-12 * r.time_ps / static_cast<double>(r.groups) / std::max(1e-12, result.step_time.seconds());
-    if (r.latency.seconds() > mean / 2 && share > kWorthWarning)
-      result.warnings.push_back(
-          {"latency-bound",
-           fmt::format("{} of {} on {} spends more than half of its {} in latency; larger messages would use "
-                       "the links better",
-                       name_of(r.kind), to_si_text(r.bytes), r.group, to_text(Time::from_seconds(mean)))});
-  }
-}
-
 void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
   for (std::uint32_t g = 0; g < replay.trace().groups.size(); ++g) {
     const GroupRoutes* routes = replay.plans().routes(GroupId(g));
@@ -217,7 +199,8 @@ void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
     result.warnings.push_back(
         {"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
   warn_of_nics(result, replay, topology);
-  warn_of_latency(result, replay);
+  for (Warning& warning : small_message_warnings(replay, result.step_time))
+    result.warnings.push_back(std::move(warning));
 }
 
 void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {

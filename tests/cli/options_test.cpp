@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "sim/base/error.h"
 #include "sim/cli/simulate_options.h"
 
@@ -23,6 +25,37 @@ TEST(Sizes, GrowByTheFactorUpToTheLast) {
 
 TEST(Sizes, MayBeAList) {
   EXPECT_EQ(counts("1K,4K:16K:2,1G"), (std::vector<std::int64_t>{1024, 4096, 8192, 16384, 1 << 30}));
+}
+
+std::string error_of(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Sizes, AreBoundedOverTheWholeList) {
+  std::string text = "1G:8G:1.000003";  // about 700,000
+  EXPECT_EQ(error_of([&] { static_cast<void>(parse_sizes(text)); }), "no error");
+  text += "," + text;
+  EXPECT_NE(error_of([&] { static_cast<void>(parse_sizes(text)); }).find("at most 1000000 sizes"),
+            std::string::npos);
+}
+
+TEST(Ranks, KeepTheOrderOfTheList) {
+  EXPECT_EQ(parse_ranks("4,0-2,8-12:2", 16), (std::vector<std::uint32_t>{4, 0, 1, 2, 8, 10, 12}));
+}
+
+TEST(Ranks, AreNamedOnceAndWithinTheCluster) {
+  const auto error = [](const char* text) {
+    return error_of([&] { static_cast<void>(parse_ranks(text, 16)); });
+  };
+  EXPECT_NE(error("0-7,4").find("each rank once"), std::string::npos);
+  EXPECT_NE(error("0-16").find("ranks below 16"), std::string::npos);
+  EXPECT_NE(error("0-").find("ranks such as"), std::string::npos);
+  EXPECT_NE(error("").find("ranks such as"), std::string::npos);
 }
 
 TEST(Options, ReadALineIntoPlainData) {

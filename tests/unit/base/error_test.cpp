@@ -144,6 +144,14 @@ TEST(FindRow, FindsByExactName) {
   EXPECT_EQ(names_of(table), (std::vector<std::string_view>{"ring", "tree"}));
 }
 
+TEST(DidYouMean, DoesNotCompareTextsThatAreNoWords) {
+  const std::string_view candidates[] = {"bandwidth"};
+  EXPECT_EQ(did_you_mean("bandwith", candidates), "did you mean 'bandwidth'?");
+  const std::string text(60'000, 'x');
+  const std::string_view same[] = {text};
+  EXPECT_EQ(did_you_mean(text, same), "");
+}
+
 TEST(BusbarCheck, AbortsWithThePlaceAndIsAlwaysOn) {
   BUSBAR_CHECK(1 + 1 == 2);
   EXPECT_DEATH(BUSBAR_CHECK(1 + 1 == 3), "error_test.cpp:[0-9]+: internal error: 1 \\+ 1 == 3 does not hold");

@@ -1,5 +1,6 @@
 #include "workloads/trace_io.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "workload_helpers.h"
@@ -197,6 +198,17 @@ TEST(ReadTrace, RefusesBadInputWithItsPlace) {
     });
     EXPECT_NE(line.find(bad.message), std::string::npos) << bad.path << " = " << bad.value << "\n" << line;
   }
+}
+
+TEST(ReadTrace, RefusesGroupsThatWouldTakeHoursToCheck) {
+  std::string groups;
+  for (int g = 0; g < 17; ++g) groups += fmt::format(R"({}"g{}": "0-16777215")", g == 0 ? "" : ", ", g);
+  const std::string text =
+      R"({"schema": "busbar.trace/1", "groups": {)" + groups + R"(}, "programs": {"p": {"ops": []}},
+    "bindings": [{"ranks": "0-1", "program": "p"}]})";
+  EXPECT_NE(
+      error_of([&] { static_cast<void>(trace_of(text)); }).find("#/groups: 285212672 members in all groups"),
+      std::string::npos);
 }
 
 TEST(ReadTrace, NamesMissingAndDuplicateKeys) {

@@ -198,18 +198,21 @@ TEST(ReadWorkload, RefusesBadModelsWithTheirPlace) {
                      {"model", "{\"preset\": \"lama-2-7b\"}", "did you mean 'llama-2-7b'?"},
                      {"model", "{\"layers\": 1}", "missing key 'hidden'"},
                  });
-  expect_refused(kList, {
-                            {"model.parameters", "[]", "at least one parameter"},
-                            {"model.parameters.0.shape", "[3, 0]", "w.json#/model/parameters/0/shape/1"},
-                            {"model.parameters.0.shape", "[4294967296, 4294967296]", "2^63"},
-                            {"model.parameters.0.forward", "2", "w.json#/model/parameters/0/forward"},
-                            {"model.parameters.0.forward", "2 MB", "w.json#/model/parameters/0/forward"},
-                            {"model.parameters.0.forward", "{\"flop\": 1}", "did you mean 'flops'?"},
-                            {"model.parameters.0.name", "conv.1", "two parameters are called 'conv.1'"},
-                            {"model.parameters.0.count", "100000", "more than 100000 parameters"},
-                            {"model.parameters.0.type", "int8", "fp32, bf16 or fp16"},
-                            {"model.layers", "3", "unknown key 'layers'"},
-                        });
+  expect_refused(kList,
+                 {
+                     {"model.parameters", "[]", "at least one parameter"},
+                     {"model.parameters.0.shape", "[3, 0]", "w.json#/model/parameters/0/shape/1"},
+                     {"model.parameters.0.shape", "[4294967296, 4294967296]", "2^63"},
+                     {"model.parameters.0.shape", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "more than 16"},
+                     {"model.parameters.0.name", std::string(257, 'n'), "at most 256 bytes"},
+                     {"model.parameters.0.forward", "2", "w.json#/model/parameters/0/forward"},
+                     {"model.parameters.0.forward", "2 MB", "w.json#/model/parameters/0/forward"},
+                     {"model.parameters.0.forward", "{\"flop\": 1}", "did you mean 'flops'?"},
+                     {"model.parameters.0.name", "conv.1", "two parameters are called 'conv.1'"},
+                     {"model.parameters.0.count", "100000", "more than 100000 parameters"},
+                     {"model.parameters.0.type", "int8", "fp32, bf16 or fp16"},
+                     {"model.layers", "3", "unknown key 'layers'"},
+                 });
 }
 
 TEST(ReadWorkload, NeedsHeadsThatDivideTheHiddenSize) {
@@ -258,7 +261,7 @@ TEST(WorkloadCatalogue, EveryFileExpandsIntoATraceThatReadsBack) {
     EXPECT_EQ(all_fields(again), all_fields(trace)) << entry.path();
     ++files;
   }
-  EXPECT_EQ(files, 2U);
+  EXPECT_EQ(files, 3U);
 }
 
 }  // namespace
