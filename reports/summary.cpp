@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "reports/table.h"
+#include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 
 namespace busbar {
@@ -91,7 +93,8 @@ std::string advice(const RunResult& r) {
     text += fmt::format("  hiding or speeding up communication: at most {} ({})", to_text(r.split.exposed),
                         percent(exposed));
     if (!r.links.empty() && r.links.front().peak_fraction > 0.9)
-      text += fmt::format("; the {} links are full while it runs", printable(r.links.front().link_class));
+      text += fmt::format("; the {} links carry {} of what they sustain while it runs",
+                          printable(r.links.front().link_class), percent(r.links.front().peak_fraction));
     text += "\n";
   } else {
     text += fmt::format("  communication is hidden: a faster network saves at most {} ({})\n",
@@ -123,11 +126,30 @@ std::string memory_text(const RunResult& r) {
   return text + "\n";
 }
 
+// One rank whose kernels lead the path while others wait for it is slower than they are.
+std::string pacemaker_text(const RunResult& r) {
+  std::map<std::uint32_t, Time> compute;
+  Time all;
+  for (const CriticalSegment& s : r.critical_path)
+    if (s.what == "compute") {
+      compute[s.rank] += s.end - s.start;
+      all += s.end - s.start;
+    }
+  const auto most = std::max_element(compute.begin(), compute.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool others_wait = r.split.exposed + r.split.straggler_wait > Time::zero() && most != compute.end() &&
+                           most->first != r.last_rank;
+  if (!others_wait || most->second.seconds() < 0.8 * all.seconds()) return "";
+  return fmt::format("  its kernels are rank {}'s ({} of {}): a slower GPU there holds all others up\n",
+                     most->first, to_text(most->second), to_text(all));
+}
+
 // Runs of the same kind of segment on the critical path, in order of their share.
 std::string path_text(const RunResult& r) {
   std::vector<std::pair<std::string, Time>> parts;
   for (const CriticalSegment& s : r.critical_path) {
-    const std::string name = s.phase.empty() ? s.what : fmt::format("{} {}", s.phase, s.what);
+    const std::string name =
+        s.phase.empty() || s.phase == "none" ? s.what : fmt::format("{} {}", s.phase, s.what);
     const auto it = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == name; });
     if (it == parts.end()) {
       parts.emplace_back(name, s.end - s.start);
@@ -140,7 +162,8 @@ std::string path_text(const RunResult& r) {
   std::string text;
   for (const auto& [name, time] : parts)
     if (time > Time::zero()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, to_text(time));
-  return text.empty() ? "" : "\nCritical path  " + text + "\n";
+  if (text.empty()) return "";
+  return "\nCritical path  " + text + "\n" + pacemaker_text(r);
 }
 
 std::string notes_text(const RunResult& r) {
@@ -164,6 +187,10 @@ std::string summary_text(const RunResult& r) {
 }
 
 std::string compare_text(const OldResult& before, const RunResult& after) {
+  if (before.is_sweep())
+    throw Error({.where = before.name,
+                 .expected = "the result of a step",
+                 .given = "a sweep of " + before.operation});
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"", "before", "after", "change"});
   for (const auto& part : times_of(after)) {

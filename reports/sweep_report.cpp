@@ -5,6 +5,7 @@
 
 #include "reports/summary.h"
 #include "reports/table.h"
+#include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 
 namespace busbar {
@@ -35,7 +36,7 @@ std::string sweep_text(const Sweep& s) {
   std::string text =
       fmt::format("# {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name),
                   s.ranks, s.hosts, s.hosts == 1 ? "" : "s", table.text(0));
-  if (s.half_bandwidth_size)
+  if (s.half_bandwidth_size && s.rows.size() > 1 && s.rows.back().limit != "latency")
     text += fmt::format("# half of the best busbw is reached at {} ({} B)\n", to_text(*s.half_bandwidth_size),
                         s.half_bandwidth_size->count());
   for (const Warning& w : s.warnings) text += fmt::format("# warning: {}\n", printable(w.text));
@@ -55,17 +56,26 @@ std::string sweep_csv(const Sweep& s) {
 }
 
 std::string compare_text(const OldResult& before, const Sweep& after) {
+  const std::string operation = name_of_operation(after);
+  if (!before.is_sweep())
+    throw Error({.where = before.name, .expected = "a sweep", .given = "the result of a step"});
+  if (before.operation != operation)
+    throw Error(
+        {.where = before.name, .expected = "a sweep of " + operation, .given = "one of " + before.operation});
+  bool common = false;
   TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.add({"size(B)", "before(us)", "after(us)", "change"});
   for (const SweepRow& row : after.rows) {
     const auto was = std::find_if(before.sweep_times_s.begin(), before.sweep_times_s.end(),
                                   [&](const auto& p) { return p.first == row.size.count(); });
     if (was == before.sweep_times_s.end()) continue;
+    common = true;
     table.add(
         {fmt::format("{}", row.size.count()), fmt::format("{:.2f}", was->second * 1e6),
          fmt::format("{:.2f}", row.time.microseconds()),
          was->second > 0 ? fmt::format("{:+.1f} %", 100 * (row.time.seconds() / was->second - 1)) : ""});
   }
+  if (!common) throw Error({.where = before.name, .message = "the two sweeps have no size in common"});
   return fmt::format("# compared with {} ({})\n{}", printable(before.name), printable(before.operation),
                      table.text(0));
 }

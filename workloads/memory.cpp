@@ -40,17 +40,25 @@ MemoryUse model_states(std::int64_t parameters, std::int64_t ranks, Sharding sha
   return use;
 }
 
-/// 34 bytes per token, layer and hidden unit count 16-bit activations with masks of dropout.
+// Per token and layer, in elements of the compute type: the two norms' inputs (2 h), what the projections
+// read (h for q, k, v; the attention's output for its projection), q, k and v for the attention, the MLP's
+// input (h), and its inner tensors (gated: gate, up and their product; else before and after the
+// nonlinearity). No dropout, no kept scores. The head keeps its logits, their softmax in fp32, and their
+// gradient.
 Bytes activation_bytes(const Workload& workload) {
   if (!workload.model.transformer) return Bytes();
-  const TransformerDims& dims = *workload.model.transformer;
+  const TransformerDims& d = *workload.model.transformer;
   const std::int64_t element =
       workload.precision.compute == DataType::kFp8 ? 2 : size_of(workload.precision.compute);
-  const auto times = [](std::int64_t a, std::int64_t b) {
-    return checked_mul(a, b, "the memory of activations");
-  };
+  constexpr const char* kWhat = "the memory of activations";
+  const auto times = [](std::int64_t a, std::int64_t b) { return checked_mul(a, b, kWhat); };
   const std::int64_t tokens = times(workload.batch.micro, workload.batch.sequence);
-  return Bytes(times(times(tokens, dims.hidden), times(dims.layers, 34 * element / 2)));
+  const std::int64_t attention = times(d.heads, d.head_dim);
+  const std::int64_t kept =
+      4 * d.hidden + 2 * attention + 2 * times(d.kv_heads, d.head_dim) + (d.gated_mlp ? 3 : 2) * d.ffn_hidden;
+  const std::int64_t layers = times(times(tokens, element), times(kept, d.layers));
+  const std::int64_t logits = times(times(tokens, d.vocab), 2 * element + 4);
+  return Bytes(checked_add(layers, logits, kWhat));
 }
 
 }  // namespace busbar

@@ -95,6 +95,7 @@ PrecisionSpec read_precision(const JsonValue& value) {
   if (const auto compute = value.find("compute")) precision.compute = read_compute_type(*compute);
   if (const auto type = value.find("parameters")) precision.parameters = read_storage_type(*type);
   if (const auto type = value.find("gradients")) precision.gradients = read_storage_type(*type);
+  precision.reduce = precision.gradients;  // unless the file says otherwise
   if (const auto type = value.find("reduce")) precision.reduce = read_storage_type(*type);
   return precision;
 }

@@ -56,6 +56,9 @@ void replace_file(const std::string& path, std::string_view content) {
     std::remove(temporary.c_str());
     throw Error({.kind = ErrorKind::kSystem, .where = path, .message = e.parts().message});
   }
+  std::error_code ignored;
+  if (const fs::file_status old = fs::status(path, ignored); fs::is_regular_file(old))
+    fs::permissions(temporary, old.permissions(), ignored);
   if (std::rename(temporary.c_str(), path.c_str()) == 0) return;
   const std::string why = std::strerror(errno);
   std::remove(temporary.c_str());
@@ -69,6 +72,8 @@ std::string find_input(const std::string& name, std::string_view kind) {
   if (fs::exists(name, ignored)) return name;
   if (name.find('/') == std::string::npos) {
     const fs::path entry = catalogue_folder(kind) / name;
+    if (fs::path dotted = entry; !fs::exists(entry, ignored) && fs::exists(dotted += ".json", ignored))
+      return fs::weakly_canonical(dotted, ignored).string();
     if (fs::exists(entry, ignored)) return fs::weakly_canonical(entry, ignored).string();
   }
   const std::vector<std::string> names = catalogue_names(kind);

@@ -128,10 +128,15 @@ std::string inputs_line(const Inputs& inputs) {
 }
 
 int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
-  SweepRequest request{
-      .operation = *o.collective, .ranks = {}, .sizes = o.sizes, .type = o.type, .reduction = o.reduction};
+  SweepRequest request{.operation = *o.collective,
+                       .ranks = {},
+                       .sizes = o.sizes,
+                       .type = o.type,
+                       .reduction = o.reduction,
+                       .root = o.root};
   if (o.ranks) request.ranks = parse_ranks(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
-  Sweep result = sweep(topology, request, profile_of(o), {.overrides = o.overrides, .explain = o.explain});
+  Sweep result = sweep(topology, request, profile_of(o),
+                       {.overrides = o.overrides, .explain = o.explain, .chunks = o.chunks});
   result.inputs = record_of(o, inputs);
   const std::string compared =
       o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
@@ -179,6 +184,10 @@ int run_simulate(const SimulateOptions& o) {
   }
   const Inputs inputs = load(o);
   const Topology topology = read_topology(inputs.topology, o.seed);
+  if (!o.collective && o.workload.empty()) {
+    write_output(o.dump_topology, write_topology(topology));
+    return 0;
+  }
   return o.collective ? run_sweep(o, inputs, topology) : run_step(o, inputs, topology);
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
@@ -88,7 +89,8 @@ RankRange range_of_text(std::string_view text, std::string_view part) {
 
 struct RawOptions {
   std::string collective, sizes, ranks, trace_ranks, type = "fp32", redop = "sum", algorithm, protocol;
-  std::int64_t channels = 0;
+  std::int64_t channels = 0, seed = 1, root = 0;
+  std::string detail;
 };
 
 void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
@@ -119,7 +121,12 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_flag("--explain", o.explain, "say why each operation takes its time");
   app.add_option("--dump-trace", o.dump_trace, "write the step as busbar.trace/1");
   app.add_option("--dump-topology", o.dump_topology, "write the cluster in the long form");
-  app.add_option("--seed", o.seed, "seed of everything random in the input")->capture_default_str();
+  app.add_option("--seed", raw.seed, "seed of everything random in the input")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+  app.add_option("--root", raw.root, "root of broadcast, reduce, gather, scatter: its place in --ranks")
+      ->check(CLI::Range(0, 1 << 24));
+  app.add_option("--detail", raw.detail, "chunk: run the collective message by message (small groups)");
   app.add_option("--list", o.list,
                  "print a table: hosts, fabrics, models, strategies, algorithms, gpus, presets");
   app.add_flag("--quiet", o.quiet, "no text on standard output");
@@ -141,26 +148,31 @@ void read_raw(SimulateOptions& o, const RawOptions& raw) {
       bad_option("--protocol", "LL, LL128 or Simple", raw.protocol);
     o.overrides.protocol = protocol;
   }
+  o.seed = static_cast<std::uint64_t>(raw.seed);
+  o.root = static_cast<std::uint32_t>(raw.root);
+  if (!raw.detail.empty() && raw.detail != "chunk") bad_option("--detail", "chunk", raw.detail);
+  o.chunks = !raw.detail.empty();
   if (raw.channels > 0) o.overrides.channels = raw.channels;
 }
 
 void check_combination(const SimulateOptions& o, const RawOptions& raw) {
   if (!o.list.empty()) return;
   if (o.topology.empty())
-    throw Error({.where = "simulate", .message = "--topology FILE is missing; see --help for examples"});
+    throw Error({.where = "command line", .message = "--topology FILE is missing; see --help for examples"});
+  if (o.workload.empty() && !o.collective && !o.dump_topology.empty()) return;
   if (o.workload.empty() == !o.collective)
-    throw Error({.where = "simulate", .message = "give either --workload FILE or --collective NAME"});
+    throw Error({.where = "command line", .message = "give either --workload FILE or --collective NAME"});
   if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty() || !o.csv.empty()))
-    throw Error({.where = "simulate", .message = "--sizes, --ranks and --csv belong to --collective"});
+    throw Error({.where = "command line", .message = "--sizes, --ranks and --csv belong to --collective"});
   if (o.collective && !o.dump_trace.empty())
-    throw Error({.where = "simulate", .message = "--dump-trace belongs to --workload"});
+    throw Error({.where = "command line", .message = "--dump-trace belongs to --workload"});
   if (o.collective && !o.trace.empty())
-    throw Error({.where = "simulate", .message = "--trace belongs to --workload"});
+    throw Error({.where = "command line", .message = "--trace belongs to --workload"});
   if (o.trace_ranks && o.trace.empty())
-    throw Error({.where = "simulate", .message = "--trace-ranks belongs to --trace"});
+    throw Error({.where = "command line", .message = "--trace-ranks belongs to --trace"});
   if ((o.json == "-") + (o.csv == "-") + (o.trace == "-") > 1)
-    throw Error(
-        {.where = "simulate", .message = "only one of --json, --csv and --trace can go to standard output"});
+    throw Error({.where = "command line",
+                 .message = "only one of --json, --csv and --trace can go to standard output"});
 }
 
 }  // namespace
@@ -209,7 +221,7 @@ std::optional<SimulateOptions> parse_simulate(int argc, const char* const* argv,
     exit_code = app.exit(done);
     return std::nullopt;
   } catch (const CLI::ParseError& e) {
-    throw Error({.where = "simulate", .message = e.what(), .suggestion = "see --help"});
+    throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
   }
   read_raw(options, raw);
   check_combination(options, raw);

@@ -30,6 +30,8 @@ struct SimulateOptions {
   std::string list;
   bool quiet = false;
   std::uint64_t seed = 1;
+  std::uint32_t root = 0;
+  bool chunks = false;  // --detail chunk
 };
 
 /// nullopt when the line was answered (--help, --version); exit code in `exit_code`.

@@ -92,7 +92,6 @@ Plan chain_plan(const PlanRequest& request) {
   if (request.bytes.count() > 0) {
     const double volume = request.bytes.as_double() / static_cast<double>(channels);
     const double natural = volume / request.routes->ranks;
-    const double chunk = costs.chunk_bytes > 0 ? std::min(volume, costs.chunk_bytes) : natural;
     const Bandwidth cap = costs.rate / (static_cast<double>(channels) * fill_factor(costs, natural));
     double slowest = cap.Bps();
     for (const RingChannel& chain : request.channels) {
@@ -101,7 +100,7 @@ Plan chain_plan(const PlanRequest& request) {
       slowest = std::min(slowest, chain.lone_rate.Bps() / static_cast<double>(multiplicity));
     }
     // A chain of n-1 hops is full after n-2 chunks.
-    plan.tail = Time::from_seconds((request.routes->ranks - 2.0) * chunk / slowest);
+    plan.tail = Time::from_seconds(costs.chain_fill * (request.routes->ranks - 2.0) * natural / slowest);
   }
   plan.phases.push_back(std::move(phase));
   return plan;

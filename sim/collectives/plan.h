@@ -25,9 +25,9 @@ struct PlanCosts {
   Bandwidth rate = Bandwidth::unlimited();  // all channels together, what the protocol reaches at large sizes
   double half_bytes = 0;  // q_half: chunk per channel and step at which half of it is reached
   double half_exponent = 1;
-  double tail_steps = 0;             // the closing local copy, in steps' worth of time
-  double chunk_bytes = 0;            // granule of a pipelined chain; 0: S / n, as its schedule cuts it
-  std::string_view rate_bound;       // what `rate` stands for, in words: "NICs", "LL128 on NVLink"
+  double tail_steps = 0;        // the closing local copy, in steps' worth of time
+  double chain_fill = 1;        // chunks of S / n that the last one of a chain waits for at each further hop
+  std::string_view rate_bound;  // what `rate` stands for, in words: "NICs", "LL128 on NVLink"
   std::int64_t sms_per_channel = 0;  // on every member GPU, from launch to end
   double memory_bytes_per_byte = 0;  // HBM traffic on a member per byte that one of its flows carries
 };

@@ -191,7 +191,7 @@ PlanCosts costs_of(const Choice& choice, CollectiveKind kind, Bytes bytes, const
     set_exchange_rate(costs, routes, profile, g);
   } else {
     set_ring_rate(costs, choice.protocol, routes, profile, g);
-    costs.chunk_bytes = profile.chain_chunk_bytes[p];
+    costs.chain_fill = 0;  // NCCL forwards slices as they come: published broadcast tables show S / B alone
     if (choice.algorithm->wiring == Wiring::kRings)
       costs.tail_steps = tail_steps(kind, bytes.as_double(), choice.channels, routes, g);
   }

@@ -122,9 +122,7 @@ Profile default_profile() {
       .exchange_share_network = 0.91,
       .exchange_half_bytes = 6e6,
       .exchange_half_exponent = 0.65,
-      // One FIFO slot per chunk (NVIDIA/nccl src/enqueue.cc v2.28.9): LL 32 KiB, LL128 576,000 B, Simple 512
       // KiB.
-      .chain_chunk_bytes = {32 * 1024, 576000, 512 * 1024},
   };
 }
 

@@ -70,7 +70,6 @@ struct Profile {
   // Grouped sends (all_to_all, gather, scatter).
   double exchange_share_host = 1, exchange_share_network = 1;  // of links; of NICs' line rate
   double exchange_half_bytes = 0, exchange_half_exponent = 1;  // of the whole buffer
-  std::array<double, kNcclProtocols> chain_chunk_bytes{};      // granule of broadcast and reduce
 };
 
 [[nodiscard]] Profile default_profile();

@@ -10,6 +10,8 @@
 #include "sim/base/group_routes.h"
 #include "sim/collectives/plan.h"
 #include "sim/collectives/schedule.h"
+#include "sim/replay/placement.h"
+#include "sim/replay/plan_cache.h"
 
 namespace busbar {
 
@@ -28,5 +30,11 @@ struct ChunkLane {
 /// links that it shares: for small groups.
 [[nodiscard]] Time execute_chunks(std::span<const ChunkLane> lanes, const std::vector<double>& capacities,
                                   const PlanCosts& costs);
+
+/// A planned operation run that way, on the idle machine: its base, its messages, and the closing copy of a
+/// ring. Errors (Error, kInput): over 64 ranks, or over 200,000 messages. Agrees with the plan exactly where
+/// nothing but the schedule decides (the ideal profile, one kind of hop); otherwise within the latency of the
+/// hops of one lap plus one chunk per hop, which a plan takes as a coupled pipeline.
+[[nodiscard]] Time chunk_time(const PlanCache::Detail& detail, Bytes bytes, Placement& placement);
 
 }  // namespace busbar

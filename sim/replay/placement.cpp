@@ -190,6 +190,18 @@ RingChannel Placement::wire(const Rings& rings, std::size_t rail, std::vector<st
   return channel;
 }
 
+std::vector<PairRoute> Placement::hops_of(std::span<const std::uint32_t> members, std::size_t rail,
+                                          const RingChannel& channel) {
+  const Rings rings = rings_of(members);
+  std::vector<PairRoute> routes;
+  for (const Hop& h : channel.hops) {
+    PairRoute route{.hop = ring_hop(rings, rail, h.from, h.to)};
+    route.usage = sum_.take();
+    routes.push_back(std::move(route));
+  }
+  return routes;
+}
+
 std::vector<RingChannel> Placement::chains(std::span<const std::uint32_t> members, std::uint32_t root,
                                            bool into_root) {
   const Rings rings = rings_of(members);

@@ -48,6 +48,9 @@ class Placement {
   /// The group's rings cut open at member `root`: chains that start there, or that end there.
   [[nodiscard]] std::vector<RingChannel> chains(std::span<const std::uint32_t> members, std::uint32_t root,
                                                 bool into_root);
+  /// The hops of a ring or chain of the group one by one: order[i] to order[i + 1].
+  [[nodiscard]] std::vector<PairRoute> hops_of(std::span<const std::uint32_t> members, std::size_t rail,
+                                               const RingChannel& channel);
   /// nccl-tests' sendrecv: every member sends to the next.
   [[nodiscard]] std::vector<PairRoute> neighbours(std::span<const std::uint32_t> members);
   /// One transfer from rank to rank.

@@ -88,6 +88,20 @@ PlanCache::Chosen PlanCache::choose_and_plan(GroupState& state, CollectiveKind k
   return {choice, choice.algorithm->plan(request), request.costs};
 }
 
+PlanCache::Detail PlanCache::detail_of(const OperationRecord& record) {
+  const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
+  GroupState& state = *origin.state;
+  Chosen chosen = choose_and_plan(state, record.kind, record.bytes, origin.root);
+  PlanRequest request{.routes = state.routes.get()};
+  if (state.routes->ranks > 1) wire(state, *chosen.choice.algorithm, origin.root, request);
+  return {chosen.choice.algorithm,
+          std::move(chosen.plan),
+          chosen.costs,
+          state.members,
+          {state.routes->ranks, origin.root, state.routes->by_host},
+          request.channels};
+}
+
 Plan PlanCache::plan_at(const OperationRecord& record, Bytes bytes) {
   const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
   return choose_and_plan(*origin.state, record.kind, bytes, origin.root).plan;

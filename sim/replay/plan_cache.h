@@ -46,6 +46,17 @@ class PlanCache {
  public:
   PlanCache(const StepTrace& trace, Placement& placement, const Profile& profile, const Overrides& overrides);
 
+  /// What a record's plan was made of, for the executors that look inside.
+  struct Detail {
+    const Algorithm* algorithm;
+    Plan plan;
+    PlanCosts costs;
+    std::span<const std::uint32_t> members;
+    GroupShape shape;
+    std::span<const RingChannel> channels;  // where it is wired as rings or chains
+  };
+  [[nodiscard]] Detail detail_of(const OperationRecord& record);
+
   /// Members of a group by member number (ranks).
   [[nodiscard]] std::span<const std::uint32_t> members(GroupId group);
   [[nodiscard]] const PlannedOperation& collective(GroupId group, const Op& op, const std::string& kind_name);

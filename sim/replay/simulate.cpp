@@ -170,6 +170,16 @@ std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) 
   return peaks.at(most->first).flops();
 }
 
+void warn_of_wire(RunResult& result, Replay& replay) {
+  for (std::uint32_t g = 0; g < replay.trace().groups.size(); ++g) {
+    const GroupRoutes* routes = replay.plans().routes(GroupId(g));
+    if (routes == nullptr || routes->hosts < 2 || routes->inter_link == LinkType::kRdma) continue;
+    result.warnings.push_back({"wire", fmt::format("latencies of {} are not known; those of rdma stand in",
+                                                   name_of(routes->inter_link))});
+    return;
+  }
+}
+
 void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
   for (std::uint32_t g = 0; g < replay.trace().groups.size(); ++g) {
     const GroupRoutes* routes = replay.plans().routes(GroupId(g));
@@ -187,7 +197,8 @@ void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
 
 void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
   for (const std::string& text : replay.trace().warnings) result.warnings.push_back({"workload", text});
-  for (const std::string& model : replay.placement().unmatched_models())
+  for (const std::string& model :
+       result.inputs.profile == "ideal" ? std::vector<std::string>{} : replay.placement().unmatched_models())
     result.warnings.push_back(
         {"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
                                     replay.placement().generation(0).name)});
@@ -199,6 +210,7 @@ void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
     result.warnings.push_back(
         {"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
   warn_of_nics(result, replay, topology);
+  if (result.inputs.profile != "ideal") warn_of_wire(result, replay);
   for (Warning& warning : small_message_warnings(replay, result.step_time))
     result.warnings.push_back(std::move(warning));
 }

@@ -17,6 +17,7 @@ struct SimOptions {
   Overrides overrides;
   std::optional<TimelineRequest> timeline;  // steps only
   bool explain = false;
+  bool chunks = false;  // sweeps only: run each collective message by message instead of planning it
 };
 
 /// Simulates one step. Pure: no globals, no I/O, no clock.

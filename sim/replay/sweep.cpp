@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "sim/base/error.h"
+#include "sim/replay/chunk_executor.h"
 #include "sim/replay/replay.h"
 #include "sim/replay/simulate.h"
 
@@ -82,6 +83,13 @@ SweepRow row_of(const OperationRecord& record, std::int64_t ranks, DataType type
   return row;
 }
 
+// --detail chunk: the same row by the messages themselves.
+void retime(SweepRow& row, Replay& replay, const OperationRecord& record, std::int64_t ranks) {
+  row.time = chunk_time(replay.plans().detail_of(record), record.bytes, replay.placement());
+  row.algbw_Bps = row.time > Time::zero() ? row.size.as_double() / row.time.seconds() : 0;
+  row.busbw_Bps = row.algbw_Bps * busbw_factor(row.operation, ranks);
+}
+
 // Groups up to this size get their steps listed.
 constexpr std::size_t kSmallGroup = 8;
 
@@ -141,8 +149,10 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
                .reduction = request.reduction,
                .root = is_rooted(request.operation) ? static_cast<std::int32_t>(request.root) : -1};
   result.inputs.profile = profile.name;
-  for (const OperationRecord& record : replay.plans().records())
+  for (const OperationRecord& record : replay.plans().records()) {
     result.rows.push_back(row_of(record, n, request.type, topology));
+    if (options.chunks) retime(result.rows.back(), replay, record, n);
+  }
   if (const GroupRoutes* routes = replay.plans().routes(GroupId(0))) result.hosts = routes->hosts;
   if (options.explain) explain_rows(result, replay, request.ranks, request.root);
   find_half_bandwidth(result);

@@ -161,6 +161,32 @@ TEST_F(BadInput, OptionsThatMakeNoSense) {
   expect_one_line(simulate("--list hoses"), {"--list", "did you mean 'hosts'?"});
 }
 
+TEST_F(BadInput, ComparisonsOfUnlikeThings) {
+  file("t.json", kTopology);
+  file("w.json", kTrace);
+  const std::string sweep = "--topology t.json --collective all_reduce --sizes 1M:2M:2 ";
+  ASSERT_EQ(simulate("--topology t.json --workload w.json --json step.json --quiet").exit_code, 0);
+  ASSERT_EQ(simulate(sweep + "--json sweep.json --quiet").exit_code, 0);
+  expect_one_line(simulate(sweep + "--compare step.json"), {"step.json", "expected a sweep"});
+  expect_one_line(simulate("--topology t.json --workload w.json --compare sweep.json"),
+                  {"sweep.json", "the result of a step"});
+  expect_one_line(simulate("--topology t.json --collective all_gather --sizes 1M --compare sweep.json"),
+                  {"sweep of all_gather"});
+  expect_one_line(simulate("--topology t.json --collective all_reduce --sizes 8M --compare sweep.json"),
+                  {"no size in common"});
+}
+
+TEST_F(BadInput, TimesBeyondTheRange) {
+  file("t.json", kTopology);
+  file(
+      "w.json",
+      with(
+          kTrace, R"({"id": "r", "op": "all_reduce", "stream": "dp", "group": "all", "bytes": "8 MB"})",
+          R"({"id": "a", "op": "compute", "stream": "m", "duration": "100 d"}, {"id": "b", "op": "compute", "stream": "m", "duration": "100 d"},
+                         {"id": "r", "op": "barrier", "stream": "m", "group": "all"})"));
+  expect_one_line(simulate("--topology t.json --workload w.json"), {"step 't'", "106 days"});
+}
+
 TEST_F(BadInput, SetsThatLeadNowhere) {
   file("t.json", kTopology);
   file("w.json", kTrace);

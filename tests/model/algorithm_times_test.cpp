@@ -61,6 +61,27 @@ TEST_P(EveryAlgorithm, PlansWhatItsScheduleTakesMessageByMessage) {
   }
 }
 
+// On the real graph, by both profiles: rings rail by rail and exchanges agree to rounding; chains over
+// unequal hops within a chunk (S / n) per hop at the slowest hop's rate.
+TEST(DetailChunk, AgreesWithPlansOnRails) {
+  const Topology t =
+      topology_from(R"({"schema": "busbar.topology/1", "name": "t", "hosts": {"count": 2, "type": "dgx-h100"},
+                                       "fabric": {"family": "rail-optimized"}})");
+  const Bytes bytes(std::int64_t{64} << 20);
+  for (const Profile& profile : {ideal_profile(), default_profile()})
+    for (const CollectiveKind kind :
+         {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+          CollectiveKind::kBroadcast, CollectiveKind::kReduce, CollectiveKind::kAllToAll,
+          CollectiveKind::kSendRecv}) {
+      const SweepRequest request{.operation = kind, .ranks = {}, .sizes = {bytes}};
+      const double plan = sweep(t, request, profile, {}).rows.front().time.seconds();
+      const double chunks = sweep(t, request, profile, {.chunks = true}).rows.front().time.seconds();
+      const bool chain = kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
+      const double bound = chain ? 15 * bytes.as_double() / 16 / 300e9 : 1e-10;
+      EXPECT_NEAR(plan, chunks, bound) << name_of(kind) << ", " << profile.name;
+    }
+}
+
 double log2_of(double n) { return std::log2(n); }
 
 // Thakur, Rabenseifner & Gropp 2005 and Patarasuk & Yuan 2009, with alpha per message and beta = 1/B.

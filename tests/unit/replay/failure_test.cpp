@@ -81,6 +81,17 @@ TEST(Deadlock, NamesASendThatNobodyReceives) {
   EXPECT_NE(text.find("rank 1 has finished without calling it"), std::string::npos) << text;
 }
 
+// Rank 0's batch sends to 1, which takes it, and receives from 1, which never sends.
+TEST(Deadlock, NamesTheHalfOfABatchThatWaits) {
+  const std::string batch = R"({"id": "b", "op": "batch", "stream": "pp", "ops": [
+    {"op": "send", "to": "peer", "bytes": "1 MB"}, {"op": "recv", "from": "peer", "bytes": "2 MB"}]})";
+  const std::string text = failure(
+      two_programs(batch, R"({"id": "r", "op": "recv", "stream": "pp", "from": "peer", "bytes": "1 MB"})"));
+  EXPECT_NE(text.find("rank 0 waits at 'b' (messages from rank 1 to rank 0, number 0) for rank 1"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Mismatch, NamesBothRanksAndThePosition) {
   const std::string gather =
       R"({"id": "w", "op": "all_gather", "stream": "dp", "group": "dp", "bytes": "8 MB"})";

@@ -118,6 +118,17 @@ TEST(Placement, GivesAnIdealRingTheSumOfTheNics) {
   EXPECT_NEAR(simulate_ideal(t, trace).collectives[0].busbw_Bps, 400e9, 1e3);
 }
 
+// DGX A100: two NICs share a PCIe switch with two GPUs; each GPU's port carries one rail, so the NICs bind: 8
+// x 25 GB/s.
+TEST(Placement, LoadsSharedPcieSwitchesEvenly) {
+  const Topology t =
+      topology_from(R"({"schema": "busbar.topology/1", "name": "t", "hosts": {"count": 2, "type": "dgx-a100"},
+                                       "fabric": {"family": "rail-optimized"}})");
+  const StepTrace trace = trace_from(one_program(
+      16, R"({"id": "r", "op": "all_reduce", "stream": "dp", "group": "all", "bytes": "16 GB"})"));
+  EXPECT_NEAR(simulate_ideal(t, trace).collectives[0].busbw_Bps, 200e9, 1e3);
+}
+
 // One slow NIC slows its own rail, and the operation ends with its slowest channel: half of one NIC, half of
 // all.
 TEST(Placement, LetsASlowNicHoldTheOperation) {

@@ -109,7 +109,8 @@ TEST(Ddp, KeepsAReplicaAndABucketCopyOfTheGradients) {
   constexpr std::int64_t kParameters = 6'738'415'616;
   EXPECT_EQ(memory.parameters + memory.gradients + memory.optimizer, Bytes(16 * kParameters));
   EXPECT_EQ(memory.buffers, Bytes(2 * kParameters));
-  EXPECT_EQ(memory.activations, Bytes(std::int64_t{34} * 4096 * 4096 * 32));
+  // Per token: 32 layers of 8 h + 3 ffn elements in bf16, and 32,000 logits of 2 + 4 + 2 bytes.
+  EXPECT_EQ(memory.activations, Bytes(std::int64_t{4096} * (32 * 2 * (8 * 4096 + 3 * 11008) + 32000 * 8)));
 }
 
 /// Three layers of 4 bytes in bf16, one bucket each.

@@ -53,15 +53,40 @@ TEST(ModelStates, RefuseSizesBeyond63Bits) {
             std::string::npos);
 }
 
-TEST(ActivationBytes, AreThirtyFourPerTokenLayerAndHiddenUnit) {
+// GPT: heads x head_dim = h, an ungated MLP of 4 h. Per token and layer 4 h + 2 h + 2 h + 8 h = 16 elements,
+// 32 s b h bytes: Korthikanti's 34 without the masks of two dropouts (one byte each).
+TEST(ActivationBytes, AreThirtyTwoPerTokenLayerAndHiddenUnitOfAGpt) {
   Workload workload;
-  workload.model.transformer = TransformerDims{.layers = 3, .hidden = 5};
+  workload.model.transformer = TransformerDims{.layers = 3,
+                                               .hidden = 8,
+                                               .ffn_hidden = 32,
+                                               .heads = 2,
+                                               .kv_heads = 2,
+                                               .head_dim = 4,
+                                               .gated_mlp = false};
   workload.batch = {.sequence = 11, .micro = 7, .global = 7};
-  EXPECT_EQ(activation_bytes(workload), Bytes(34 * 11 * 7 * 5 * 3));
+  EXPECT_EQ(activation_bytes(workload), Bytes(32 * 11 * 7 * 8 * 3));
   workload.precision.compute = DataType::kFp32;
-  EXPECT_EQ(activation_bytes(workload), Bytes(68 * 11 * 7 * 5 * 3));
+  EXPECT_EQ(activation_bytes(workload), Bytes(64 * 11 * 7 * 8 * 3));
   workload.precision.compute = DataType::kFp8;  // activations stay in 16 bits
-  EXPECT_EQ(activation_bytes(workload), Bytes(34 * 11 * 7 * 5 * 3));
+  EXPECT_EQ(activation_bytes(workload), Bytes(32 * 11 * 7 * 8 * 3));
+}
+
+// Grouped queries keep fewer keys and values, a gated MLP three inner tensors, the head its logits: 2 + 4 + 2
+// bytes each.
+TEST(ActivationBytes, FollowTheModelsOwnDimensions) {
+  Workload workload;
+  workload.model.transformer = TransformerDims{.layers = 1,
+                                               .hidden = 8,
+                                               .ffn_hidden = 20,
+                                               .heads = 4,
+                                               .kv_heads = 1,
+                                               .head_dim = 2,
+                                               .vocab = 100,
+                                               .gated_mlp = true};
+  workload.batch = {.sequence = 10, .micro = 1, .global = 1};
+  // norms 2 h and projections' inputs 2 h; q and the attention's output 8 each; k and v 2 each; 3 x 20.
+  EXPECT_EQ(activation_bytes(workload), Bytes(10 * (2 * (4 * 8 + 2 * 8 + 2 * 2 + 3 * 20) + 8 * 100)));
 }
 
 TEST(ActivationBytes, AreUnknownForAListOfParameters) { EXPECT_EQ(activation_bytes(Workload{}), 0_B); }
