@@ -60,7 +60,7 @@ std::string collectives_text(const RunResult& r) {
     const CollectiveRecord& c = r.collectives[i];
     table.add({c.operation, fmt::format("{} ({})", printable(c.group), c.ranks), to_si_text(c.bytes),
                fmt::format("{}", c.count), fmt::format("{}/{}/{}", c.algorithm, c.protocol, c.channels),
-               to_text(c.time), GBps(c.busbw_Bps), to_text(c.exposed)});
+               to_text(c.time), GBps(c.busbw_Bps), c.exposed > Time::zero() ? to_text(c.exposed) : "-"});
   }
   std::string text =
       "\nCollectives (algorithm/protocol/channels; exposed in all, mean over ranks)\n" + table.text(2);
@@ -87,18 +87,23 @@ std::string links_text(const RunResult& r) {
 std::string advice(const RunResult& r) {
   const double step = std::max(1e-12, r.step_time.seconds());
   std::string text = "\nWhat would help\n";
-  const double exposed = r.split.exposed.seconds() / step;
+  // What communication takes on the critical path bounds what any change to it can save.
+  Time path;
+  for (const CriticalSegment& s : r.critical_path)
+    if (s.what != "compute") path += s.end - s.start;
+  const Time most = std::min(path, r.split.exposed + r.split.straggler_wait + r.split.bubble);
+  const double share = most.seconds() / step;
   const double waiting = (r.split.bubble + r.split.straggler_wait).seconds() / step;
-  if (exposed >= 0.02) {
-    text += fmt::format("  hiding or speeding up communication: at most {} ({})", to_text(r.split.exposed),
-                        percent(exposed));
+  if (share >= 0.02) {
+    text +=
+        fmt::format("  hiding or speeding up communication: at most {} ({})", to_text(most), percent(share));
     if (!r.links.empty() && r.links.front().peak_fraction > 0.9)
       text += fmt::format("; the {} links carry {} of what they sustain while it runs",
                           printable(r.links.front().link_class), percent(r.links.front().peak_fraction));
     text += "\n";
   } else {
-    text += fmt::format("  communication is hidden: a faster network saves at most {} ({})\n",
-                        to_text(r.split.exposed), percent(exposed));
+    text += fmt::format("  communication is hidden: a faster network saves at most {} ({})\n", to_text(most),
+                        percent(share));
   }
   if (waiting >= 0.02) text += fmt::format("  balancing ranks and stages: at most {}\n", percent(waiting));
   text += fmt::format("  faster kernels (precision, shapes, GPU): they fill {} of the step\n",

@@ -1,5 +1,7 @@
 #include "workloads/trace.h"
 
+#include <algorithm>
+
 #include "sim/base/error.h"
 #include "workloads/rank_set.h"
 
@@ -31,6 +33,20 @@ std::uint64_t count(const std::vector<RankRange>& ranges) {
   std::uint64_t total = 0;
   for (const RankRange& range : ranges) total += range.count;
   return total;
+}
+
+Bytes SplitMatrix::size() const {
+  std::int64_t largest = 0;
+  for (std::uint32_t a = 0; a < members; ++a) {
+    std::int64_t sent = 0;
+    std::int64_t received = 0;
+    for (std::uint32_t b = 0; b < members; ++b) {
+      sent = checked_add(sent, at(a, b).count(), "the bytes of a split matrix");
+      received = checked_add(received, at(b, a).count(), "the bytes of a split matrix");
+    }
+    largest = std::max({largest, sent, received});
+  }
+  return Bytes(largest);
 }
 
 }  // namespace busbar

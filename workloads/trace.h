@@ -36,6 +36,7 @@ struct Op {
   CollectiveKind collective = CollectiveKind::kAllReduce;
   std::uint32_t group_slot = 0;  // kCollective
   Bytes bytes;                   // kCollective: nccl-tests' size (full buffer for all_gather, reduce_scatter)
+  std::optional<std::uint32_t> splits;  // uneven all_to_all: index into StepTrace::matrices
   DataType type = DataType::kBf16;
   Reduction reduction = Reduction::kSum;
   std::optional<std::uint32_t> root;  // member number; rooted collectives only, 0 where the file gives none
@@ -87,11 +88,25 @@ struct Group {
   std::vector<RankRange> members;  // member numbers follow this order
 };
 
+/// What each member sends to each: row = sender, in member order. A member's block for itself is a local
+/// copy.
+struct SplitMatrix {
+  std::string name;
+  std::uint32_t members = 0;
+  std::vector<Bytes> bytes;  // members x members
+  [[nodiscard]] Bytes at(std::uint32_t from, std::uint32_t to) const {
+    return bytes[std::size_t{from} * members + to];
+  }
+  /// The size that nccl-tests would call it: the largest buffer of any member, sent or received.
+  [[nodiscard]] Bytes size() const;
+};
+
 /// Built by the reader (validated) or by a strategy. Every rank 0..ranks-1 is bound exactly once.
 struct StepTrace {
   std::string name;
   std::uint32_t ranks = 0;
   std::vector<Group> groups;
+  std::vector<SplitMatrix> matrices;
   std::vector<Program> programs;
   std::vector<Binding> bindings;
   std::int64_t repeat = 1;               // the step is this many passes through the programs

@@ -126,6 +126,15 @@ void check_ops_of_slot(const StepTrace& trace, const SlotOfProgram& use, const s
     if (op.root && *op.root >= use.members)
       op_at(root, program, i)
           .fail_because(fmt::format("root {} of a group of {} members", *op.root, use.members));
+    if (op.splits) {
+      const SplitMatrix& matrix = trace.matrices[*op.splits];
+      if (matrix.members != use.members)
+        op_at(root, program, i)
+            .at("splits")
+            .fail_because(fmt::format("matrix {} is for {} members, the group has {}", quoted(matrix.name),
+                                      matrix.members, use.members));
+      continue;
+    }
     const std::int64_t unit = size_unit(op, use.members);
     if (op.bytes.count() % unit != 0) fail_size(op, unit, op_at(root, program, i));
   }

@@ -18,6 +18,7 @@ constexpr std::string_view kSchema = "busbar.trace/1";
 constexpr std::array<std::string_view, 11> kKeys = {"schema", "name",        "tokens",   "model_flops",
                                                     "groups", "matrices",    "programs", "bindings",
                                                     "repeat", "assumptions", "warnings"};
+constexpr std::size_t kMaxSplitMembers = 4096;
 constexpr std::int64_t kMaxRepeat = 1'000'000;
 constexpr double kMaxTokens = 1e18;
 constexpr double kMaxModelFlops = 1e36;
@@ -32,6 +33,7 @@ class TraceReader {
 
  private:
   void read_header();
+  void read_matrices(const JsonValue& matrices);
   void read_groups(const JsonValue& groups);
   void read_programs(const JsonValue& programs);
   void read_binding(const JsonValue& value);
@@ -40,7 +42,7 @@ class TraceReader {
 
   JsonValue root_;
   StepTrace trace_;
-  NameIndex groups_, programs_;
+  NameIndex groups_, programs_, matrices_;
 };
 
 void check_schema(const JsonValue& root) {
@@ -79,10 +81,26 @@ void TraceReader::read_header() {
   if (const auto tokens = root_.find("tokens")) trace_.tokens = tokens->number(0, kMaxTokens);
   if (const auto flops = root_.find("model_flops")) trace_.model_flops = flops->number(0, kMaxModelFlops);
   if (const auto repeat = root_.find("repeat")) trace_.repeat = repeat->integer(1, kMaxRepeat);
-  if (const auto matrices = root_.find("matrices"))
-    matrices->fail_because("uneven all_to_all ('matrices') is not modelled yet");
+  if (const auto matrices = root_.find("matrices")) read_matrices(*matrices);
   trace_.assumptions = read_sentences(root_.find("assumptions"));
   trace_.warnings = read_sentences(root_.find("warnings"));
+}
+
+void TraceReader::read_matrices(const JsonValue& matrices) {
+  for (const std::string& name : matrices.keys()) {
+    matrices_.intern(name);
+    const JsonValue value = matrices.at(name);
+    const std::vector<JsonValue> rows = value.items();
+    SplitMatrix matrix{.name = name, .members = static_cast<std::uint32_t>(rows.size()), .bytes = {}};
+    if (rows.empty() || rows.size() > kMaxSplitMembers)
+      value.fail(fmt::format("1 to {} rows, one per member", kMaxSplitMembers));
+    for (const JsonValue& row : rows) {
+      const std::vector<JsonValue> cells = row.items();
+      if (cells.size() != rows.size()) row.fail(fmt::format("{} sizes, one per member", rows.size()));
+      for (const JsonValue& cell : cells) matrix.bytes.push_back(cell.bytes());
+    }
+    trace_.matrices.push_back(std::move(matrix));
+  }
 }
 
 void TraceReader::read_groups(const JsonValue& groups) {
@@ -95,7 +113,10 @@ void TraceReader::read_groups(const JsonValue& groups) {
 void TraceReader::read_programs(const JsonValue& programs) {
   for (const std::string& name : programs.keys()) {
     programs_.intern(name);
-    trace_.programs.push_back(read_program(name, programs.at(name)));
+    Program program = read_program(name, programs.at(name), matrices_);
+    for (Op& op : program.ops)
+      if (op.splits) op.bytes = trace_.matrices[*op.splits].size();
+    trace_.programs.push_back(std::move(program));
   }
 }
 

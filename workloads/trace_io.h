@@ -14,8 +14,7 @@ namespace busbar {
 /// Errors (Error, kInput): everything the format forbids, each with its place: unknown stream names are fine
 /// (they make a stream); unknown groups, slots, peers, programs; `after` naming a later or unknown operation;
 /// ids twice; a rank bound twice or not at all, or outside its group; a member listed twice; sizes that do
-/// not divide by the group; peers beyond the ranks. Not modelled: uneven all_to_all (matrices, splits,
-/// send_bytes, recv_bytes), refused by name.
+/// not divide by the group; peers beyond the ranks. Not read yet: send_bytes and recv_bytes of a binding.
 [[nodiscard]] StepTrace read_trace(const JsonDocument& document);
 /// One operation a line. read_trace(write_trace(t)) equals t, assumptions and warnings included.
 [[nodiscard]] std::string write_trace(const StepTrace& trace);

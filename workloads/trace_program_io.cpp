@@ -18,7 +18,9 @@ using Keys = std::vector<std::string_view>;
 /// Reads the operations of one program, in order.
 class ProgramReader {
  public:
-  explicit ProgramReader(std::string name) { program_.name = std::move(name); }
+  ProgramReader(std::string name, const NameIndex& matrices) : matrices_(matrices) {
+    program_.name = std::move(name);
+  }
   void read_op(const JsonValue& value);
   [[nodiscard]] Program take();
 
@@ -31,6 +33,7 @@ class ProgramReader {
   void read_batch(const JsonValue& value, Op& op);
   Transfer read_transfer(const JsonValue& value);
 
+  const NameIndex& matrices_;
   Program program_;
   NameIndex ids_, streams_, groups_, peers_;
 };
@@ -70,8 +73,9 @@ Reduction read_reduction(const JsonValue& value) {
 }
 
 void refuse_uneven(const JsonValue& value) {
-  for (const char* key : {"splits", "send_bytes", "recv_bytes"})
-    if (value.find(key)) value.fail_because(fmt::format("uneven all_to_all ('{}') is not modelled yet", key));
+  for (const char* key : {"send_bytes", "recv_bytes"})
+    if (value.find(key))
+      value.fail_because(fmt::format("'{}' is not read yet; name a matrix in 'splits'", key));
 }
 
 void ProgramReader::read_after(const JsonValue& value, Op& op) {
@@ -105,13 +109,15 @@ void ProgramReader::read_collective(const JsonValue& value, Op& op) {
   refuse_uneven(value);
   Keys keys = with_common_keys({"group", "kind"});
   const bool moves_data = op.collective != CollectiveKind::kBarrier;
-  if (moves_data) keys.insert(keys.end(), {"bytes", "type"});
+  const auto splits = op.collective == CollectiveKind::kAllToAll ? value.find("splits") : std::nullopt;
+  if (moves_data) keys.insert(keys.end(), {splits ? "splits" : "bytes", "type"});
   if (is_reducing(op.collective)) keys.push_back("reduction");
   if (is_rooted(op.collective)) keys.push_back("root");
   value.only_keys(keys);
   op.kind = OpKind::kCollective;
   op.group_slot = groups_.intern(value.at("group").string());
-  if (moves_data) op.bytes = value.at("bytes").bytes();
+  if (splits) op.splits = matrices_.lookup(*splits, "the name of a matrix");
+  if (moves_data && !splits) op.bytes = value.at("bytes").bytes();
   if (const auto type = value.find("type")) op.type = read_data_type(*type);
   if (const auto reduction = value.find("reduction")) op.reduction = read_reduction(*reduction);
   if (!is_rooted(op.collective)) return;
@@ -233,9 +239,9 @@ std::optional<Peer> parse_peer(std::string_view text) {
   return Peer{relative, negative ? -value : value};
 }
 
-Program read_program(std::string name, const JsonValue& value) {
+Program read_program(std::string name, const JsonValue& value, const NameIndex& matrices) {
   value.only_keys({"memory", "ops"});
-  ProgramReader reader(std::move(name));
+  ProgramReader reader(std::move(name), matrices);
   for (const JsonValue& op : value.at("ops").items()) reader.read_op(op);
   Program program = reader.take();
   if (const auto memory = value.find("memory")) program.memory = read_memory(*memory);

@@ -32,6 +32,6 @@ class NameIndex {
 [[nodiscard]] std::optional<Peer> parse_peer(std::string_view text);
 
 /// Everything that can be checked without the bindings.
-[[nodiscard]] Program read_program(std::string name, const JsonValue& value);
+[[nodiscard]] Program read_program(std::string name, const JsonValue& value, const NameIndex& matrices);
 
 }  // namespace busbar

@@ -49,10 +49,14 @@ void put_work(Json& json, const KernelWork& work) {
   json["bytes"] = to_exact_text(Bytes(static_cast<std::int64_t>(work.bytes)));
 }
 
-void put_collective(Json& json, const Program& program, const Op& op) {
+void put_collective(Json& json, const StepTrace& trace, const Program& program, const Op& op) {
   json["group"] = program.group_slots[op.group_slot];
   if (op.collective == CollectiveKind::kBarrier) return;
-  json["bytes"] = to_exact_text(op.bytes);
+  if (op.splits) {
+    json["splits"] = trace.matrices[*op.splits].name;
+  } else {
+    json["bytes"] = to_exact_text(op.bytes);
+  }
   json["type"] = name_of(op.type);
   if (is_reducing(op.collective)) json["reduction"] = name_of(op.reduction);
   if (op.root) json["root"] = *op.root;
@@ -71,13 +75,13 @@ Json batch_json(const Program& program, const Op& op) {
   return list;
 }
 
-void put_kind(Json& json, const Program& program, const Op& op) {
+void put_kind(Json& json, const StepTrace& trace, const Program& program, const Op& op) {
   switch (op.kind) {
     case OpKind::kCompute:
       put_work(json, op.work);
       return;
     case OpKind::kCollective:
-      put_collective(json, program, op);
+      put_collective(json, trace, program, op);
       return;
     case OpKind::kSend:
     case OpKind::kRecv:
@@ -113,9 +117,9 @@ void put_labels(Json& json, const Op& op) {
   if (!op.group_kind.empty()) json["kind"] = op.group_kind;
 }
 
-std::string op_text(const Program& program, const Op& op) {
+std::string op_text(const StepTrace& trace, const Program& program, const Op& op) {
   Json json = {{"id", op.id}, {"op", op_name(op)}, {"stream", program.streams[op.stream]}};
-  put_kind(json, program, op);
+  put_kind(json, trace, program, op);
   for (const std::uint32_t before : op.after) json["after"].push_back(program.ops[before].id);
   put_labels(json, op);
   return text_of(json);
@@ -144,15 +148,25 @@ std::string binding_text(const StepTrace& trace, const Binding& binding) {
   return text_of(json);
 }
 
+std::string matrix_text(const SplitMatrix& matrix) {
+  Json rows = Json::array();
+  for (std::uint32_t a = 0; a < matrix.members; ++a) {
+    Json row = Json::array();
+    for (std::uint32_t b = 0; b < matrix.members; ++b) row.push_back(to_exact_text(matrix.at(a, b)));
+    rows.push_back(std::move(row));
+  }
+  return fmt::format("{}: {}", text_of(matrix.name), text_of(rows));
+}
+
 /// "open item, <newline> item close", items indented by `indent`.
 std::string lines(const std::vector<std::string>& items, std::string_view brackets, int indent) {
   const std::string separator = fmt::format(",\n{:{}}", "", indent);
   return fmt::format("{}\n{:{}}{}{}", brackets[0], "", indent, fmt::join(items, separator), brackets[1]);
 }
 
-std::string program_text(const Program& program) {
+std::string program_text(const StepTrace& trace, const Program& program) {
   std::vector<std::string> ops;
-  for (const Op& op : program.ops) ops.push_back(op_text(program, op));
+  for (const Op& op : program.ops) ops.push_back(op_text(trace, program, op));
   const std::string memory =
       program.memory ? fmt::format("\"memory\": {}, ", text_of(memory_json(*program.memory))) : "";
   return fmt::format("{}: {{{}\"ops\": {}}}", text_of(program.name), memory, lines(ops, "[]", 6));
@@ -168,13 +182,14 @@ std::string groups_text(const StepTrace& trace) {
 }  // namespace
 
 std::string write_trace(const StepTrace& trace) {
-  std::vector<std::string> programs, bindings;
-  for (const Program& program : trace.programs) programs.push_back(program_text(program));
+  std::vector<std::string> programs, bindings, matrices;
+  for (const SplitMatrix& matrix : trace.matrices) matrices.push_back(matrix_text(matrix));
+  for (const Program& program : trace.programs) programs.push_back(program_text(trace, program));
   for (const Binding& binding : trace.bindings) bindings.push_back(binding_text(trace, binding));
   const auto member = [](const char* key, const std::string& value) {
     return fmt::format("\"{}\": {}", key, value);
   };
-  const std::vector<std::string> members = {
+  std::vector<std::string> members = {
       member("schema", "\"busbar.trace/1\""),
       member("name", text_of(trace.name)),
       member("tokens", text_of(trace.tokens)),
@@ -186,6 +201,7 @@ std::string write_trace(const StepTrace& trace) {
       member("assumptions", text_of(trace.assumptions)),
       member("warnings", text_of(trace.warnings)),
   };
+  if (!matrices.empty()) members.insert(members.begin() + 5, member("matrices", lines(matrices, "{}", 4)));
   return lines(members, "{}", 2) + "\n";
 }
 

@@ -1,5 +1,7 @@
 #include "sim/replay/plan_cache.h"
 
+#include <algorithm>
+
 #include "sim/base/error.h"
 
 namespace busbar {
@@ -22,7 +24,7 @@ const PlannedOperation& PlanCache::collective(GroupId group, const Op& op, const
   GroupState& state = groups_[group.index()];
   const std::span<const std::uint32_t> ranks = members(group);
   if (!state.routes) state.routes = std::make_unique<GroupRoutes>(placement_->group(ranks));
-  return plan(state, {op.collective, op.bytes, op.root.value_or(0), kind_name});
+  return plan(state, {op.collective, op.bytes, op.root.value_or(0), op.splits.value_or(kEven), kind_name});
 }
 
 const PlannedOperation& PlanCache::transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
@@ -33,12 +35,13 @@ const PlannedOperation& PlanCache::transfer(std::uint32_t from, std::uint32_t to
     state.routes = std::make_unique<GroupRoutes>(placement_->outline(state.members));
     state.neighbours = {placement_->pair(from, to)};
   }
-  return plan(state, {CollectiveKind::kSendRecv, bytes, 0, kind_name});
+  return plan(state, {CollectiveKind::kSendRecv, bytes, 0, kEven, kind_name});
 }
 
 // Routes are found once per group (and root, where one matters) and borrowed by its plans.
-void PlanCache::wire(GroupState& state, const Algorithm& algorithm, std::uint32_t root,
-                     PlanRequest& request) {
+void PlanCache::wire(const Origin& origin, const Algorithm& algorithm, PlanRequest& request) {
+  GroupState& state = *origin.state;
+  const std::uint32_t root = origin.root;
   switch (algorithm.wiring) {
     case Wiring::kRings:
       request.channels = state.routes->rings;
@@ -52,11 +55,8 @@ void PlanCache::wire(GroupState& state, const Algorithm& algorithm, std::uint32_
       return;
     }
     case Wiring::kRounds: {
-      const auto [it, is_new] = state.rounds.try_emplace({&algorithm, root});
-      if (is_new) {
-        const GroupShape shape{state.routes->ranks, root, state.routes->by_host};
-        it->second = placement_->rounds(state.members, algorithm.rounds(shape));
-      }
+      const auto [it, is_new] = state.rounds.try_emplace({&algorithm, root, origin.splits});
+      if (is_new) it->second = placement_->rounds(state.members, rounds_of(origin, algorithm));
       request.rounds = it->second;
       return;
     }
@@ -67,33 +67,52 @@ void PlanCache::wire(GroupState& state, const Algorithm& algorithm, std::uint32_
   }
 }
 
+// Uneven splits: one round of all pairs, the largest block a whole flow and the others lighter, so that all
+// end together.
+std::vector<Round> PlanCache::rounds_of(const Origin& origin, const Algorithm& algorithm) const {
+  const GroupState& state = *origin.state;
+  if (origin.splits == kEven)
+    return algorithm.rounds({state.routes->ranks, origin.root, state.routes->by_host});
+  const SplitMatrix& matrix = trace_->matrices[origin.splits];
+  double largest = 0;
+  for (std::uint32_t a = 0; a < matrix.members; ++a)
+    for (std::uint32_t b = 0; b < matrix.members; ++b)
+      if (a != b) largest = std::max(largest, matrix.at(a, b).as_double());
+  Round round{.share = largest / std::max(1.0, matrix.size().as_double())};
+  for (std::uint32_t a = 0; a < matrix.members; ++a)
+    for (std::uint32_t b = 0; b < matrix.members; ++b)
+      if (a != b && matrix.at(a, b).count() > 0)
+        round.transfers.push_back({a, b, matrix.at(a, b).as_double() / largest});
+  return {round};
+}
+
 const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
   if (const auto it = state.plans.find(key); it != state.plans.end()) return it->second;
-  Chosen chosen = choose_and_plan(state, key.kind, key.bytes, key.root);
+  Chosen chosen = choose_and_plan({&state, key.root, key.splits}, key.kind, key.bytes);
   PlannedOperation planned{
       .plan = std::move(chosen.plan), .routes = state.routes.get(), .costs = chosen.costs};
   planned.record = record_of(state, key, chosen.choice, planned.plan);
   return state.plans.emplace(key, std::move(planned)).first->second;
 }
 
-PlanCache::Chosen PlanCache::choose_and_plan(GroupState& state, CollectiveKind kind, Bytes bytes,
-                                             std::uint32_t root) {
+PlanCache::Chosen PlanCache::choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes) {
+  GroupState& state = *origin.state;
   const Generation& generation = placement_->oldest(state.members);
   const Choice choice = choose(kind, bytes, *state.routes, *profile_, generation, overrides_);
   PlanRequest request{.kind = kind,
                       .bytes = bytes,
                       .routes = state.routes.get(),
                       .costs = costs_of(choice, kind, bytes, *state.routes, *profile_, generation)};
-  if (state.routes->ranks > 1) wire(state, *choice.algorithm, root, request);
+  if (state.routes->ranks > 1) wire(origin, *choice.algorithm, request);
   return {choice, choice.algorithm->plan(request), request.costs};
 }
 
 PlanCache::Detail PlanCache::detail_of(const OperationRecord& record) {
   const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
   GroupState& state = *origin.state;
-  Chosen chosen = choose_and_plan(state, record.kind, record.bytes, origin.root);
+  Chosen chosen = choose_and_plan(origin, record.kind, record.bytes);
   PlanRequest request{.routes = state.routes.get()};
-  if (state.routes->ranks > 1) wire(state, *chosen.choice.algorithm, origin.root, request);
+  if (state.routes->ranks > 1) wire(origin, *chosen.choice.algorithm, request);
   return {chosen.choice.algorithm,
           std::move(chosen.plan),
           chosen.costs,
@@ -104,7 +123,7 @@ PlanCache::Detail PlanCache::detail_of(const OperationRecord& record) {
 
 Plan PlanCache::plan_at(const OperationRecord& record, Bytes bytes) {
   const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
-  return choose_and_plan(*origin.state, record.kind, bytes, origin.root).plan;
+  return choose_and_plan(origin, record.kind, bytes).plan;
 }
 
 std::uint32_t PlanCache::record_of(GroupState& state, const Key& key, const Choice& choice,
@@ -128,7 +147,7 @@ std::uint32_t PlanCache::record_of(GroupState& state, const Key& key, const Choi
                         .channels = plan.channels,
                         .latency = plan.latency(),
                         .rate_bound = std::string(plan.rate_bound)});
-  if (is_new) origins_.push_back({&state, key.root});
+  if (is_new) origins_.push_back({&state, key.root, key.splits});
   ++records_[it->second].groups;
   return it->second;
 }

@@ -69,10 +69,12 @@ class PlanCache {
   [[nodiscard]] const GroupRoutes* routes(GroupId group) const { return groups_[group.index()].routes.get(); }
 
  private:
+  static constexpr std::uint32_t kEven = 0xffffffffU;
   struct Key {
     CollectiveKind kind;
     Bytes bytes;
     std::uint32_t root;
+    std::uint32_t splits;  // matrix, kEven: none
     std::string group_kind;
     auto operator<=>(const Key&) const = default;
   };
@@ -81,7 +83,8 @@ class PlanCache {
     std::unique_ptr<GroupRoutes> routes;
     std::vector<PairRoute> neighbours;
     std::map<std::pair<std::uint32_t, bool>, std::vector<RingChannel>> chains;  // by root, into it
-    std::map<std::pair<const Algorithm*, std::uint32_t>, std::vector<RoundRoutes>> rounds;  // by root too
+    // By algorithm, root and matrix.
+    std::map<std::tuple<const Algorithm*, std::uint32_t, std::uint32_t>, std::vector<RoundRoutes>> rounds;
     std::map<Key, PlannedOperation> plans;  // stable addresses
   };
   using RecordKey =
@@ -95,12 +98,13 @@ class PlanCache {
   struct Origin {  // of a record: the first group that ran it
     GroupState* state;
     std::uint32_t root;
+    std::uint32_t splits;
   };
 
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
-  void wire(GroupState& state, const Algorithm& algorithm, std::uint32_t root, PlanRequest& request);
-  [[nodiscard]] Chosen choose_and_plan(GroupState& state, CollectiveKind kind, Bytes bytes,
-                                       std::uint32_t root);
+  void wire(const Origin& origin, const Algorithm& algorithm, PlanRequest& request);
+  [[nodiscard]] std::vector<Round> rounds_of(const Origin& origin, const Algorithm& algorithm) const;
+  [[nodiscard]] Chosen choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes);
   [[nodiscard]] std::uint32_t record_of(GroupState& state, const Key& key, const Choice& choice,
                                         const Plan& plan);
 

@@ -26,7 +26,8 @@ bool matches(const Op& a, const Op& b) {
   if (&a == &b) return true;
   if (a.collective != b.collective || a.root != b.root) return false;
   if (a.collective == CollectiveKind::kBarrier) return true;
-  return a.bytes == b.bytes && a.type == b.type && (!is_reducing(a.collective) || a.reduction == b.reduction);
+  return a.bytes == b.bytes && a.splits == b.splits && a.type == b.type &&
+         (!is_reducing(a.collective) || a.reduction == b.reduction);
 }
 
 }  // namespace

@@ -116,6 +116,17 @@ TEST(Mismatch, SeesSizesTypesAndReductions) {
             "no failure");
 }
 
+TEST(Mismatch, SeesDifferentSplits) {
+  const auto op = [](const std::string& matrix) {
+    return R"({"id": "x", "op": "all_to_all", "stream": "ep", "group": "dp", "splits": ")" + matrix + R"("})";
+  };
+  std::string trace = two_programs(op("a"), op("b"));
+  trace.insert(
+      trace.find(R"("groups")"),
+      R"("matrices": {"a": [["0 B", "1 MB"], ["2 MB", "0 B"]], "b": [["0 B", "2 MB"], ["1 MB", "0 B"]]}, )");
+  EXPECT_NE(failure(trace).find("mismatched collective: rank 0 calls all_to_all"), std::string::npos);
+}
+
 TEST(Mismatch, SeesASendAndAReceiveOfDifferentSizes) {
   const std::string send = R"({"id": "s", "op": "send", "stream": "pp", "to": "peer", "bytes": "1 MB"})";
   const std::string recv = R"({"id": "r", "op": "recv", "stream": "pp", "from": "peer", "bytes": "2 MB"})";

@@ -113,6 +113,21 @@ TEST(Replay, RepeatsTheStep) {
   EXPECT_DOUBLE_EQ(step_seconds(star(4, "100 GB/s"), trace), 0.030);
 }
 
+// Row = sender: rank 0 sends 100 MB to 1 and 300 MB to 2; rank 1 sends 100 MB to 0 and keeps 500 MB, which
+// touch no link; rank 2 sends nothing. Rank 0's 400 MB at 100 GB/s decide: 4 ms. A link carries what its rank
+// sends or takes.
+TEST(Replay, SplitsAnUnevenAllToAll) {
+  const RunResult r = simulate_ideal(
+      star(3, "100 GB/s"), trace_from(R"({"schema": "busbar.trace/1", "name": "t", "groups": {"all": "0-2"},
+    "matrices": {"route": [["0 B", "100 MB", "300 MB"], ["100 MB", "500 MB", "0 B"], ["0 B", "0 B", "0 B"]]},
+    "programs": {"p": {"ops": [{"id": "x", "op": "all_to_all", "stream": "ep", "group": "all", "splits": "route"}]}},
+    "bindings": [{"ranks": "0-2", "program": "p", "groups": {"all": "all"}}]})"));
+  EXPECT_NEAR(r.step_time.seconds(), 0.004, 1e-8);  // weights are fixed-point: a millionth
+  double total = 0;
+  for (const LinkRecord& l : r.links) total += l.bytes * static_cast<double>(l.members);
+  EXPECT_NEAR(total, 2 * 500e6, 1e3);  // each byte goes up one link and down another
+}
+
 TEST(Replay, AddsLatencyOncePerStepOfTheRing) {
   // Each hop crosses two links of 1 us; 6 steps on 4 ranks.
   EXPECT_DOUBLE_EQ(step_seconds(star(4, "100 GB/s", "1 us"), one_program(4, R"(
