@@ -35,10 +35,16 @@ Plan empty_plan(const PlanCosts& costs, std::int64_t channels) {
   return plan;
 }
 
-// Channels are spread evenly over the distinct rings: how many each stands for.
-std::int64_t per_ring(const PlanRequest& request) {
-  return std::max<std::int64_t>(1,
-                                request.costs.channels / static_cast<std::int64_t>(request.channels.size()));
+// Channels are spread evenly over the distinct rings: how many each stands for, and how many there are then.
+struct Spread {
+  std::int64_t each, all;
+};
+
+Spread spread(const PlanRequest& request) {
+  BUSBAR_CHECK(!request.channels.empty());
+  const auto rings = static_cast<std::int64_t>(request.channels.size());
+  const std::int64_t each = std::max<std::int64_t>(1, request.costs.channels / rings);
+  return {each, each * rings};
 }
 
 Time worst_hop(std::span<const Hop> hops, const PlanCosts& costs) {
@@ -52,9 +58,7 @@ Time worst_hop(std::span<const Hop> hops, const PlanCosts& costs) {
 Plan ring_plan(const PlanRequest& request, std::int64_t steps) {
   const PlanCosts& costs = request.costs;
   if (request.routes->ranks <= 1) return {};
-  BUSBAR_CHECK(!request.channels.empty());
-  const std::int64_t multiplicity = per_ring(request);
-  const std::int64_t channels = multiplicity * static_cast<std::int64_t>(request.channels.size());
+  const auto [multiplicity, channels] = spread(request);
 
   Plan plan = empty_plan(costs, channels);
   PlanPhase phase;
@@ -80,9 +84,7 @@ Plan ring_plan(const PlanRequest& request, std::int64_t steps) {
 Plan chain_plan(const PlanRequest& request) {
   const PlanCosts& costs = request.costs;
   if (request.routes->ranks <= 1) return {};
-  BUSBAR_CHECK(!request.channels.empty());
-  const std::int64_t multiplicity = per_ring(request);
-  const std::int64_t channels = multiplicity * static_cast<std::int64_t>(request.channels.size());
+  const auto [multiplicity, channels] = spread(request);
   Plan plan = empty_plan(costs, channels);
   PlanPhase phase;
   for (const RingChannel& chain : request.channels)

@@ -155,14 +155,22 @@ void set_send_rate(PlanCosts& costs, const GroupRoutes& routes, const Profile& p
   costs.rate_bound = "P2P window";
 }
 
+// Grouped sends have a floor of their own, which covers the hops inside a host.
+void set_exchange_latencies(PlanCosts& costs, const GroupRoutes& routes, const Profile& profile,
+                            const Generation& g) {
+  costs.base = Time::from_microseconds(g.exchange_base_us + (routes.hosts > 1 ? profile.network.base_us : 0));
+  for (std::size_t link = 0; link < kLinkTypes; ++link)
+    if (!is_network(static_cast<LinkType>(link))) costs.hop[link] = Time::zero();
+}
+
 // 1 + (S0 / S)^g: S0 is given for the whole buffer, the plan asks per channel of one message.
 void set_exchange_rate(PlanCosts& costs, const GroupRoutes& routes, const Profile& profile,
                        const Generation& g) {
   const Rate rate = exchange_rate(routes, profile, g);
   costs.rate = Bandwidth::bytes_per_second(rate.Bps);
   costs.rate_bound = rate.bound;
-  costs.half_bytes = profile.exchange_half_bytes / (static_cast<double>(costs.channels) * routes.ranks);
-  costs.half_exponent = profile.exchange_half_exponent;
+  costs.half_bytes = g.exchange_half_MB * 1e6 / (static_cast<double>(costs.channels) * routes.ranks);
+  costs.half_exponent = g.exchange_half_exponent;
 }
 
 void set_ring_rate(PlanCosts& costs, Protocol protocol, const GroupRoutes& routes, const Profile& profile,
@@ -185,6 +193,7 @@ PlanCosts costs_of(const Choice& choice, CollectiveKind kind, Bytes bytes, const
   set_latencies(costs, p, routes, profile, g);
   costs.sms_per_channel = profile.sms_per_channel;
   costs.memory_bytes_per_byte = profile.memory_bytes_per_byte;
+  if (is_p2p(kind)) set_exchange_latencies(costs, routes, profile, g);
   if (kind == CollectiveKind::kSendRecv) {
     set_send_rate(costs, routes, profile);
   } else if (is_p2p(kind)) {

@@ -27,6 +27,9 @@ std::vector<Generation> generations() {
        .tail_all_reduce = 0.37,
        .tail_gather = 0.67,
        .tail_floor = 0.80,
+       .exchange_base_us = 12,
+       .exchange_half_MB = 8,
+       .exchange_half_exponent = 0.4,
        .compute_capability = 80,
        .nccl_link_ratio = 240.0 / 300.0,
        .ll_max_one_host = 87.7,
@@ -49,6 +52,9 @@ std::vector<Generation> generations() {
        .tail_all_reduce = 0.59,
        .tail_gather = 0.67,
        .tail_floor = 0.54,
+       .exchange_base_us = 6,
+       .exchange_half_MB = 6,
+       .exchange_half_exponent = 0.7,
        .compute_capability = 90,
        .nccl_link_ratio = 370.8 / 450.0,
        .ll_max_one_host = 141.0,
@@ -120,8 +126,6 @@ Profile default_profile() {
       // MB.
       .exchange_share_host = 0.95,
       .exchange_share_network = 0.91,
-      .exchange_half_bytes = 6e6,
-      .exchange_half_exponent = 0.65,
       // KiB.
   };
 }
@@ -170,6 +174,9 @@ std::vector<ProfileParameter> parameters_of(const Profile& p, const Generation& 
        "fitted", fit},
       {"half_rate_chunk in a host / between hosts",
        fmt::format("{} KiB / {} KiB", g.half_kib, p.network.half_kib), "fitted", fit},
+      {"exchange_base_latency, half-rate size",
+       fmt::format("{} us, {} MB", g.exchange_base_us, g.exchange_half_MB), "fitted",
+       "aiconfigurator all_to_all tables"},
       {"sms_per_channel", fmt::format("{}", p.sms_per_channel), "default",
        "NCCL: one thread block per channel"}};
   list.insert(list.end(), wire.begin(), wire.end());

@@ -31,6 +31,9 @@ struct Generation {
   double half_exponent;
   double tail_all_reduce, tail_gather;  // closing local copy, in steps
   double tail_floor;                    // share of it left when the buffers pipeline it
+  // Grouped sends and receives (all_to_all, gather, scatter, send_recv).
+  double exchange_base_us;                          // once, hops inside the host included
+  double exchange_half_MB, exchange_half_exponent;  // of the whole buffer
   // NCCL's own view, for the choice of protocol.
   int compute_capability;
   double nccl_link_ratio;                                       // link bandwidth that NCCL assumes / nominal
@@ -69,7 +72,6 @@ struct Profile {
   std::int64_t p2p_channels_network = 1, p2p_channels_host = 1;
   // Grouped sends (all_to_all, gather, scatter).
   double exchange_share_host = 1, exchange_share_network = 1;  // of links; of NICs' line rate
-  double exchange_half_bytes = 0, exchange_half_exponent = 1;  // of the whole buffer
 };
 
 [[nodiscard]] Profile default_profile();

@@ -13,6 +13,8 @@ struct MeasuredStep {
   double tolerance;
 };
 
+void PrintTo(const MeasuredStep& m, std::ostream* out) { *out << m.name; }
+
 // Llama 2 7B, FSDP, sequence 4096, micro batch 2, no recomputation. Source: IBM fms-fsdp README. These two
 // rows fix the profile's step_share, one per GPU generation, so the tolerance is that of its three digits.
 class FittedSteps : public testing::TestWithParam<MeasuredStep> {};
