@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "reports/table.h"
+#include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 
 namespace busbar {

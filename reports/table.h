@@ -23,8 +23,6 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Names from input, safe for a terminal: control bytes as \xNN.
-[[nodiscard]] std::string printable(std::string_view text);
 /// A bar of `share` (0..1) of `width` cells.
 [[nodiscard]] std::string bar(double share, std::size_t width);
 /// One CSV cell: quoted where needed, with leading = + - @ of a text disarmed.

@@ -137,6 +137,8 @@ std::string did_you_mean(std::string_view given, std::span<const std::string_vie
   return best ? fmt::format("did you mean {}?", quoted(*best)) : "";
 }
 
+std::string printable(std::string_view text) { return escaped(text, std::string::npos); }
+
 std::string quoted(std::string_view text) { return fmt::format("'{}'", escaped(text, kQuotedCharacters)); }
 
 void detail::check_failed(const char* condition, const char* file, int line) {

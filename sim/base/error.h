@@ -53,6 +53,10 @@ class Error : public std::exception {
 [[nodiscard]] inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
 [[nodiscard]] inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
 
+/// `text` safe for a terminal: what would move the cursor, break the line or turn the reading direction as
+/// \xNN.
+[[nodiscard]] std::string printable(std::string_view text);
+
 namespace detail {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 }

@@ -157,5 +157,12 @@ TEST(BusbarCheck, AbortsWithThePlaceAndIsAlwaysOn) {
   EXPECT_DEATH(BUSBAR_CHECK(1 + 1 == 3), "error_test.cpp:[0-9]+: internal error: 1 \\+ 1 == 3 does not hold");
 }
 
+TEST(Printable, EscapesWhatMovesACursorOrTurnsTheText) {
+  EXPECT_EQ(printable("plain \u00e9"), "plain \u00e9");
+  EXPECT_EQ(printable("a\x1b[2J"), "a\\x1b[2J");
+  EXPECT_EQ(printable("a\u009b"), "a\\xc2\\x9b");       // C1 control sequence introducer
+  EXPECT_EQ(printable("a\u202e"), "a\\xe2\\x80\\xae");  // right-to-left override
+}
+
 }  // namespace
 }  // namespace busbar
