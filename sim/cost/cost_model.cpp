@@ -11,6 +11,8 @@ namespace busbar {
 
 namespace {
 
+constexpr double kFittedChannels = 24;  // of A100 and H100 hosts with NVSwitch (ring_graph)
+
 constexpr std::size_t index_of(Protocol p) { return static_cast<std::size_t>(p); }
 
 // NCCL runs these as grouped sends and receives.
@@ -179,7 +181,10 @@ void set_ring_rate(PlanCosts& costs, Protocol protocol, const GroupRoutes& route
   costs.rate = Bandwidth::bytes_per_second(rate.Bps);
   costs.rate_bound = rate.bound;
   if (protocol == Protocol::kLl) return;
-  costs.half_bytes = 1024 * (routes.hosts > 1 ? profile.network.half_kib : g.half_kib);
+  // Fitted in hosts of 24 channels: the fill follows S / n, so that a host with more channels is not slower
+  // for them.
+  const double in_host = g.half_kib * kFittedChannels / static_cast<double>(costs.channels);
+  costs.half_bytes = 1024 * (routes.hosts > 1 ? profile.network.half_kib : in_host);
   costs.half_exponent = routes.hosts > 1 ? profile.network.half_exponent : g.half_exponent;
 }
 

@@ -63,6 +63,24 @@ TEST(Sweep, NeverSlowsALoneCollectiveWithMoreBandwidthOrFewerBytes) {
   }
 }
 
+// NCCL cuts the bandwidth into 4 to 54 channels over this range; the time must not follow that up and down.
+TEST(Sweep, IsNotSlowedByFasterGpuLinksUnderTheDefaultProfileEither) {
+  std::vector<Time> before;
+  for (const int bandwidth : {60, 70, 100, 200, 300, 400, 500, 900}) {
+    const Topology t = star(8, fmt::format("{} GB/s", bandwidth));
+    std::vector<Time> now;
+    for (const SweepRow& row :
+         sweep(t,
+               {.operation = CollectiveKind::kAllReduce, .ranks = {}, .sizes = {1_MiB, 4_MiB, 64_MiB, 1_GiB}},
+               default_profile(), {})
+             .rows)
+      now.push_back(row.time);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      EXPECT_LE(now[i], before[i]) << bandwidth << " GB/s, size " << i;
+    before = now;
+  }
+}
+
 TEST(Sweep, ChangesProtocolWithSizeAndSaysSo) {
   const Topology t = topology_from(
       R"({"schema": "busbar.topology/1", "name": "one", "hosts": {"count": 1, "type": "dgx-h100"},
