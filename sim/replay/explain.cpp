@@ -153,7 +153,7 @@ Explanation Explainer::explain(Replay& replay, const OperationRecord& record, co
   if (const Algorithm* row = find_algorithm(record.kind, record.algorithm)) e.words = row->help;
   if (record.runs == 0 || tally.example == nullptr) return e;
   const PlannedOperation& planned = *tally.example;
-  const std::vector<double> capacity = replay.placement().capacities();
+  const std::vector<double>& capacity = replay.placement().capacities();
   const LoneRun lone = run_alone(planned.plan, capacity);
   e.time = Time::picoseconds(std::llround(record.time_ps / static_cast<double>(record.runs)));
   e.latency = planned.plan.latency() - planned.plan.tail;

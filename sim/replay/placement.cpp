@@ -35,7 +35,7 @@ Placement::Placement(const Topology& topology, const Profile& profile)
       profile_(&profile),
       router_(topology),
       sum_(topology.links().size()),
-      capacity_(capacities()) {}
+      capacity_(sustained()) {}
 
 std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint32_t> members) {
   std::vector<HostMembers> hosts;
@@ -128,6 +128,7 @@ Placement::Rings Placement::rings_of(std::span<const std::uint32_t> members) {
 // Each host's members one after the other, from the one where the rail enters.
 std::vector<std::uint32_t> Placement::ring_order(const Rings& rings, std::size_t rail) {
   std::vector<std::uint32_t> order;
+  order.reserve(rings.members.size());
   for (const HostMembers& h : rings.hosts) {
     const std::size_t entry = rings.has_rails() ? entry_of(h, rings.members, rail) : 0;
     for (std::size_t i = 0; i < h.members.size(); ++i)
@@ -173,6 +174,7 @@ RingChannel Placement::wire(const Rings& rings, std::size_t rail, std::vector<st
   RingChannel channel{.name = rings.has_rails() ? fmt::format("rail {}", rail) : "",
                       .order = std::move(order)};
   const std::size_t n = channel.order.size();
+  channel.hops.reserve(n);
   for (std::size_t i = 0; i < n - (closed ? 0 : 1); ++i) {
     const std::uint32_t from = channel.order[i];
     const std::uint32_t to = channel.order[(i + 1) % n];
@@ -269,18 +271,19 @@ void Placement::describe(GroupRoutes& routes, std::span<const std::uint32_t> mem
   routes.inter = Bandwidth::bytes_per_second(least);
 }
 
-GroupRoutes Placement::outline(std::span<const std::uint32_t> members) {
+GroupRoutes Placement::outline(const Rings& rings) {
   GroupRoutes routes;
-  const std::vector<HostMembers> hosts = by_host(members);
-  describe(routes, members, hosts);
-  for (const HostMembers& h : hosts) routes.by_host.push_back(h.members);
+  describe(routes, rings.members, rings.hosts);
+  for (const HostMembers& h : rings.hosts) routes.by_host.push_back(h.members);
   return routes;
 }
 
+GroupRoutes Placement::outline(std::span<const std::uint32_t> members) { return outline(rings_of(members)); }
+
 GroupRoutes Placement::group(std::span<const std::uint32_t> members) {
-  GroupRoutes routes = outline(members);
-  if (members.size() < 2) return routes;
   const Rings rings = rings_of(members);
+  GroupRoutes routes = outline(rings);
+  if (members.size() < 2) return routes;
   for (std::size_t rail = 0; rail < rings.count(); ++rail)
     routes.rings.push_back(wire(rings, rail, ring_order(rings, rail), true));
   return routes;

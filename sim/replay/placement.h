@@ -60,7 +60,7 @@ class Placement {
                                                 std::span<const Round> rounds);
 
   /// capacity[link] that communication sustains, bytes/s.
-  [[nodiscard]] std::vector<double> capacities() const;
+  [[nodiscard]] const std::vector<double>& capacities() const { return capacity_; }
   [[nodiscard]] const Generation& generation(std::uint32_t rank) const;
   /// The oldest generation among the members: it sets the pace of all.
   [[nodiscard]] const Generation& oldest(std::span<const std::uint32_t> members) const;
@@ -88,6 +88,7 @@ class Placement {
   [[nodiscard]] std::vector<HostMembers> by_host(std::span<const std::uint32_t> members);
   void align_rails(std::vector<HostMembers>& hosts) const;
   [[nodiscard]] DeviceId switch_of(DeviceId nic) const;
+  [[nodiscard]] GroupRoutes outline(const Rings& rings);
   [[nodiscard]] Rings rings_of(std::span<const std::uint32_t> members);
   [[nodiscard]] std::vector<std::uint32_t> ring_order(const Rings& rings, std::size_t rail);
   [[nodiscard]] Hop ring_hop(const Rings& rings, std::size_t rail, std::uint32_t from, std::uint32_t to);
@@ -105,6 +106,7 @@ class Placement {
   [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to, double times = 1);
   void extend(Hop& hop, const Route& route, double times);
   [[nodiscard]] std::vector<Hop> exchange(std::span<const std::uint32_t> members);
+  [[nodiscard]] std::vector<double> sustained() const;
   [[nodiscard]] double narrowest(DeviceId a, DeviceId b);
   [[nodiscard]] Bandwidth network_rate(DeviceId nic) const;
   [[nodiscard]] LinkType network_type(DeviceId nic) const;

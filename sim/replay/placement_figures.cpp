@@ -1,6 +1,5 @@
 // What a profile makes of the placed machine: sustained capacities and GPU generations.
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "sim/cost/cost_model.h"
@@ -8,19 +7,21 @@
 
 namespace busbar {
 
-std::vector<double> Placement::capacities() const {
-  std::map<std::uint32_t, const Generation*> by_host;
-  for (std::uint32_t r = 0; r < ranks(); ++r)
-    by_host.try_emplace(topology_->device(device(r)).host, &generation(r));
-  const Generation* fallback = &generation(0);
+std::vector<double> Placement::sustained() const {
+  // NVLink's efficiency is that of the host's GPUs.
+  std::vector<const Generation*> by_host(topology_->hosts().size(), nullptr);
+  for (std::uint32_t r = 0; r < ranks(); ++r) {
+    const std::uint32_t host = topology_->device(device(r)).host;
+    if (host != kNoHost && by_host[host] == nullptr) by_host[host] = &generation(r);
+  }
+  const Generation& fallback = generation(0);
   std::vector<double> capacity;
   capacity.reserve(topology_->links().size());
   for (const Link& link : topology_->links()) {
-    const Generation* g = fallback;
-    if (link.type == LinkType::kNvlink)
-      if (const auto it = by_host.find(topology_->device(link.from).host); it != by_host.end())
-        g = it->second;
-    capacity.push_back(link.bandwidth.Bps() * link_efficiency(link.type, *profile_, *g));
+    const std::uint32_t host = link.type == LinkType::kNvlink ? topology_->device(link.from).host : kNoHost;
+    const Generation* g = host == kNoHost ? nullptr : by_host[host];
+    capacity.push_back(link.bandwidth.Bps() *
+                       link_efficiency(link.type, *profile_, g == nullptr ? fallback : *g));
   }
   return capacity;
 }

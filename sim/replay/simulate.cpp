@@ -69,7 +69,7 @@ std::vector<Explanation> explanations_of(Replay& replay) {
 // Links that are alike in everything that is reported appear once, under the name of the first.
 std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time step) {
   const std::vector<ResourceTotals> totals = replay.strands().totals();
-  const std::vector<double> capacity = replay.placement().capacities();
+  const std::vector<double>& capacity = replay.placement().capacities();
   std::map<std::tuple<std::string, double, double, double, double>, std::size_t> known;
   std::vector<LinkRecord> list;
   for (std::size_t i = 0; i < totals.size(); ++i) {
