@@ -148,14 +148,14 @@ Explanation Explainer::explain(Replay& replay, const OperationRecord& record, co
                 .protocol = record.protocol,
                 .ranks = record.ranks,
                 .channels = record.channels,
-                .count = static_cast<std::int64_t>(record.runs / std::max<std::uint64_t>(1, record.groups)),
+                .count = record.runs_per_group(),
                 .bytes = record.bytes};
   if (const Algorithm* row = find_algorithm(record.kind, record.algorithm)) e.words = row->help;
   if (record.runs == 0 || tally.example == nullptr) return e;
   const PlannedOperation& planned = *tally.example;
   const std::vector<double>& capacity = replay.placement().capacities();
   const LoneRun lone = run_alone(planned.plan, capacity);
-  e.time = Time::picoseconds(std::llround(record.time_ps / static_cast<double>(record.runs)));
+  e.time = record.mean_time();
   e.latency = planned.plan.latency() - planned.plan.tail;
   e.transfer = lone.transfer;
   e.tail = planned.plan.tail;

@@ -52,6 +52,10 @@ std::vector<Hop> Placement::exchange(std::span<const std::uint32_t> members) {
     }
   if (!rails) return hops;
 
+  // Parts of paths only load links here; a hop's latency is that of a whole path, below.
+  const auto load = [&](DeviceId from, DeviceId to, double flows) {
+    static_cast<void>(cross(std::array{from, to}, flows));
+  };
   const auto nics_beside = [&](std::uint32_t member) -> const std::vector<DeviceId>& {
     return topology_->hosts()[topology_->device(device(members[member])).host].nics;
   };
@@ -83,23 +87,20 @@ std::vector<Hop> Placement::exchange(std::span<const std::uint32_t> members) {
   for (std::size_t a = 0; a < hosts.size(); ++a) {
     const auto remote = static_cast<double>(members.size() - hosts[a].members.size());
     for (const std::uint32_t to : hosts[a].members)
-      note(hops, cross(std::array{nic_of(to, rail_of(to)), device(members[to])}, remote));
+      load(nic_of(to, rail_of(to)), device(members[to]), remote);
     for (const auto& [rail, everywhere] : receivers) {
       Counts out;
       for (const std::uint32_t from : hosts[a].members) {
-        note(hops,
-             cross(std::array{device(members[from]), nic_of(from, rail)}, everywhere - served(a, rail)));
+        load(device(members[from]), nic_of(from, rail), everywhere - served(a, rail));
         out[nic_of(from, rail)] += 1;
       }
       for (std::size_t b = 0; b < hosts.size(); ++b) {
         if (a == b || !in[b].contains(rail)) continue;
         for (const auto& [leaves, senders] : out)
-          for (const auto& [enters, takers] : in[b].at(rail))
-            note(hops, cross(std::array{leaves, enters}, senders * takers));
+          for (const auto& [enters, takers] : in[b].at(rail)) load(leaves, enters, senders * takers);
       }
     }
   }
-  // A hop's latency is that of a whole path: GPU to GPU, not of its parts.
   hops.clear();
   for (const HostMembers& b : hosts)
     note(hops,

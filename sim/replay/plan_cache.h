@@ -2,6 +2,8 @@
 // in.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,6 +35,15 @@ struct OperationRecord {
   std::string rate_bound;    // what its own cap stands for
   std::uint32_t bottleneck =
       MaxMinSolver::kNone;  // resource that held the last strand of the last run; none: its cap
+
+  /// Of one run, from the last arrival to the end. Requires: it has run.
+  [[nodiscard]] Time mean_time() const {
+    return Time::picoseconds(std::llround(time_ps / static_cast<double>(runs)));
+  }
+  /// Runs of each member rank, the mean over groups, rounded down.
+  [[nodiscard]] std::int64_t runs_per_group() const {
+    return static_cast<std::int64_t>(runs / std::max<std::uint64_t>(1, groups));
+  }
 };
 
 struct PlannedOperation {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "sim/base/error.h"
 #include "sim/replay/diagnose.h"

@@ -42,8 +42,8 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
                        .algorithm = r.algorithm,
                        .protocol = r.protocol,
                        .channels = r.channels,
-                       .count = static_cast<std::int64_t>(r.runs / std::max<std::uint64_t>(1, r.groups))};
-    c.time = Time::picoseconds(std::llround(r.time_ps / static_cast<double>(r.runs)));
+                       .count = r.runs_per_group()};
+    c.time = r.mean_time();
     c.exposed = Time::picoseconds(
         std::llround(r.exposed_ps / (static_cast<double>(r.groups) * std::max(1U, r.ranks))));
     if (c.time > Time::zero()) c.algbw_Bps = r.bytes.as_double() / c.time.seconds();

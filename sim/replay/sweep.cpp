@@ -73,7 +73,7 @@ SweepRow row_of(const OperationRecord& record, std::int64_t ranks, DataType type
   SweepRow row{.operation = record.kind,
                .size = record.bytes,
                .count = record.bytes.count() / size_of(type) / (divides_by_ranks(record.kind) ? ranks : 1),
-               .time = Time::picoseconds(std::llround(record.time_ps / static_cast<double>(record.runs))),
+               .time = record.mean_time(),
                .algorithm = record.algorithm,
                .protocol = record.protocol,
                .channels = record.channels};

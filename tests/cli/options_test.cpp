@@ -4,6 +4,7 @@
 
 #include "sim/base/error.h"
 #include "sim/cli/simulate_options.h"
+#include "tests/support/errors.h"
 
 namespace busbar {
 namespace {
@@ -25,15 +26,6 @@ TEST(Sizes, GrowByTheFactorUpToTheLast) {
 
 TEST(Sizes, MayBeAList) {
   EXPECT_EQ(counts("1K,4K:16K:2,1G"), (std::vector<std::int64_t>{1024, 4096, 8192, 16384, 1 << 30}));
-}
-
-std::string error_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Sizes, AreBoundedOverTheWholeList) {

@@ -7,6 +7,7 @@
 #include "sim/collectives/algorithm.h"
 #include "sim/replay/chunk_executor.h"
 #include "sim/replay/placement.h"
+#include "tests/support/algorithm_names.h"
 #include "tests/support/inline.h"
 #include "tests/support/seeded.h"
 
@@ -41,12 +42,7 @@ double executed(const Algorithm& row, std::uint32_t ranks, Bytes bytes, std::uin
 class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
 
 INSTANTIATE_TEST_SUITE_P(Table, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
-                         [](const auto& row) {
-                           std::string name =
-                               std::string(name_of(row.param.kind)) + "_" + std::string(row.param.name);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](const auto& row) { return test_name(row.param); });
 
 // Rounding: a picosecond per event on the longest path.
 TEST_P(EveryAlgorithm, PlansWhatItsScheduleTakesMessageByMessage) {

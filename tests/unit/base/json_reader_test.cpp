@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/base/error.h"
+#include "tests/support/errors.h"
 
 namespace busbar {
 namespace {
@@ -18,15 +19,6 @@ namespace {
 JsonDocument document(std::string text) { return JsonDocument::parse(std::move(text), "t.json"); }
 JsonValue value(std::string text) { return document(std::move(text)).root(); }
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    return error.what();
-  }
-  return "no error";
-}
 std::string parse_error(const std::string& text) {
   return error_of([&] { (void)document(text); });
 }

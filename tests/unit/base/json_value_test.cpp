@@ -9,6 +9,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
+#include "tests/support/errors.h"
 
 namespace busbar {
 namespace {
@@ -19,16 +20,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 JsonDocument document(std::string text) { return JsonDocument::parse(std::move(text), "t.json"); }
 JsonValue value(std::string text) { return document(std::move(text)).root(); }
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string repeated(std::string_view part, std::size_t times) {
   std::string out;

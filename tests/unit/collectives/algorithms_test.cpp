@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sim/collectives/algorithm.h"
+#include "tests/support/algorithm_names.h"
 
 namespace busbar {
 namespace {
@@ -33,12 +34,7 @@ class EveryAlgorithm : public testing::TestWithParam<Algorithm> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
-                         [](const auto& row) {
-                           std::string name =
-                               std::string(name_of(row.param.kind)) + "_" + std::string(row.param.name);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](const auto& row) { return test_name(row.param); });
 
 TEST_P(EveryAlgorithm, KeepsItsContractOnAllSmallGroups) {
   EXPECT_GE(shapes().size(), 5U);
