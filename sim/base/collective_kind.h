@@ -1,6 +1,7 @@
 // The operations, under the names of the field.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@ enum class CollectiveKind : std::uint8_t {
   kSendRecv,
   kBarrier,
 };
+inline constexpr std::size_t kCollectiveKinds = 10;
 
 enum class DataType : std::uint8_t { kFp32, kTf32, kBf16, kFp16, kFp8, kInt8, kInt32, kInt64 };
 enum class Reduction : std::uint8_t { kSum, kAvg, kMin, kMax, kProd };

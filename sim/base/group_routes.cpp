@@ -10,10 +10,20 @@ namespace {
 
 constexpr std::array<std::string_view, kLinkTypes> kNames = {"nvlink", "xgmi",      "c2c", "pcie", "upi",
                                                              "rdma",   "slingshot", "tcp", "efa"};
+constexpr std::array<std::string_view, kTransports> kTransportNames = {
+    "nvlink", "xgmi", "c2c", "pcie peer", "host memory", "rdma", "slingshot", "tcp", "efa"};
+constexpr std::array<std::string_view, 11> kPathNames = {"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
+                                                         "P2C", "PXN", "PHB", "SYS", "NET"};
 
 }  // namespace
 
 std::string_view name_of(LinkType type) { return kNames[static_cast<std::size_t>(type)]; }
+
+std::string_view name_of(Transport transport) { return kTransportNames[static_cast<std::size_t>(transport)]; }
+
+std::string_view name_of(PathType type) { return kPathNames[static_cast<std::size_t>(type)]; }
+
+bool is_network(Transport transport) { return transport >= Transport::kRdma; }
 
 bool is_network(LinkType type) {
   switch (type) {

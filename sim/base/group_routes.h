@@ -21,6 +21,53 @@ inline constexpr std::size_t kLinkTypes = 9;
 [[nodiscard]] std::string_view name_of(LinkType type);
 [[nodiscard]] bool is_network(LinkType type);
 
+/// How data gets from one GPU to the next, slow ones last: what decides latency and efficiency constants.
+/// kPciePeer: through PCIe switches from GPU to GPU; kHostMemory: through a buffer in the CPU's memory (what
+/// NCCL calls SHM), where the path crosses a CPU or the cards have no peer access.
+enum class Transport : std::uint8_t {
+  kNvlink,
+  kXgmi,
+  kC2c,
+  kPciePeer,
+  kHostMemory,
+  kRdma,
+  kSlingshot,
+  kTcp,
+  kEfa
+};
+inline constexpr std::size_t kTransports = 9;
+[[nodiscard]] std::string_view name_of(Transport transport);
+[[nodiscard]] bool is_network(Transport transport);
+
+/// NCCL's classes of path between two devices, best to worst. Source: NVIDIA/nccl src/graph/topo.h v2.28.9.
+enum class PathType : std::uint8_t { kLoc, kNvl, kNvb, kC2c, kPix, kPxb, kP2c, kPxn, kPhb, kSys, kNet };
+[[nodiscard]] std::string_view name_of(PathType type);
+
+enum class CpuVendor : std::uint8_t { kIntel, kAmd, kArm, kOther };
+
+/// What NCCL's choice of algorithm may know of a group of ranks: the hardware, in this library's units.
+struct GroupFacts {
+  std::uint32_t ranks = 0;
+  std::uint32_t hosts = 0;        // NVLink domains count as one
+  std::uint32_t local_least = 0;  // ranks on the host with the fewest, and with the most
+  std::uint32_t local_most = 0;
+  int cc_least = 90;  // compute capability x 10, over the members' GPUs
+  int cc_most = 90;
+  PathType intra_path = PathType::kNvl;  // worst between two members of one host
+  PathType inter_path =
+      PathType::kPix;             // worst from a member to the NIC that it uses, PXN where NCCL takes it
+  Bandwidth intra;                // nominal, of one GPU's links to the other GPUs of its host; 0: none
+  std::uint32_t intra_rings = 0;  // of direct links (no switch): edge-disjoint rings that were found
+  Bandwidth intra_ring;           // nominal rate of one of those
+  bool nvswitch = false;
+  std::uint32_t nics = 0;  // NICs that the group uses on the host with the fewest
+  Bandwidth nic;           // nominal, of one
+  Transport network = Transport::kRdma;
+  bool nics_at_cpu_bridge = false;
+  bool in_network_reduction = false;  // the fabric can reduce (SHARP)
+  CpuVendor cpu = CpuVendor::kIntel;
+};
+
 /// One hop from member `from` to member `to` (numbers within the group).
 struct Hop {
   std::uint32_t from = 0;
@@ -61,6 +108,7 @@ struct GroupRoutes {
   std::uint32_t hosts = 0;
   std::vector<RingChannel> rings;  // distinct channels: one per rail between hosts, one inside a host
   std::vector<std::vector<std::uint32_t>> by_host;  // member numbers of each host
+  GroupFacts facts;
   Bandwidth intra;      // what a GPU's in-host links carry together, nominal; 0 for one rank per host
   Bandwidth inter;      // what the NICs that the group uses on one host carry, nominal; 0 on one host
   Bandwidth inter_nic;  // one of those NICs

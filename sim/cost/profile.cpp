@@ -6,8 +6,6 @@ namespace busbar {
 
 namespace {
 
-constexpr std::string_view kProtocolNames[] = {"LL", "LL128", "Simple", "ideal"};
-
 // Ring times: fitted to published nccl-tests and in-framework tables of hosts with 8 NVSwitch GPUs; the form
 // and the way to refit are in docs/model.md. Ceilings of the choice: NVIDIA/nccl src/graph/tuning.cc v2.28.9.
 // Matmul and attention: medians over large shapes of NVIDIA's aiconfigurator kernel tables (Apache-2.0), as
@@ -87,15 +85,6 @@ std::string by_protocol(const std::array<double, kNcclProtocols>& v) {
 }
 
 }  // namespace
-
-std::string_view name_of(Protocol protocol) { return kProtocolNames[static_cast<std::size_t>(protocol)]; }
-
-bool parse_protocol(std::string_view name, Protocol& out) {
-  if (name == "ll" || name == "LL") return out = Protocol::kLl, true;
-  if (name == "ll128" || name == "LL128") return out = Protocol::kLl128, true;
-  if (name == "simple" || name == "Simple" || name == "SIMPLE") return out = Protocol::kSimple, true;
-  return false;
-}
 
 Profile default_profile() {
   return {

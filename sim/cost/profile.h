@@ -9,14 +9,9 @@
 
 #include "sim/base/group_routes.h"
 #include "sim/base/units.h"
+#include "sim/cost/nccl_types.h"
 
 namespace busbar {
-
-/// NCCL's wire protocols, and "ideal": none.
-enum class Protocol : std::uint8_t { kLl, kLl128, kSimple, kIdeal };
-inline constexpr std::size_t kNcclProtocols = 3;
-[[nodiscard]] std::string_view name_of(Protocol protocol);
-[[nodiscard]] bool parse_protocol(std::string_view name, Protocol& out);
 
 /// Constants of one GPU generation. Latencies in microseconds, by protocol LL, LL128, Simple.
 struct Generation {
