@@ -15,7 +15,8 @@ namespace busbar {
 namespace {
 
 constexpr std::size_t kOperationsShown = 12;
-constexpr const char* kLegend = "S bytes, n ranks, c channels, q = S / (n c); B: what the protocol reaches";
+constexpr const char* kLegend =
+    "S bytes, n ranks, c channels, m of them alike, q = S / (n c); B: what the protocol reaches";
 
 std::string bytes_text(double bytes) {
   if (bytes < 1000) return fmt::format("{:.4g} B", bytes);
@@ -65,7 +66,8 @@ std::string limit_text(const Explanation& e) {
     out = line("bound by",
                fmt::format("latency: {} of its time", percent(e.latency.seconds() / e.alone.seconds())));
   if (l.what == "latency") return out;
-  std::string text = name_of_limit(l.what);
+  // A ceiling of the profile has words of its own.
+  std::string text = l.link.empty() && l.what != "protocol" ? l.what : name_of_limit(l.what);
   if (!l.link.empty())
     text += fmt::format(": {} carries {:.3g} flows and is full at {:.1f} GB/s", printable(l.link), l.flows,
                         l.capacity_Bps / 1e9);
@@ -74,6 +76,51 @@ std::string limit_text(const Explanation& e) {
     out += line("", fmt::format("without that limit {} ({}), then bound by {}", to_text(l.lifted),
                                 gain_text(e.alone, l.lifted), name_of_limit(l.next)));
   return out;
+}
+
+std::string beyond_text(const Explanation& e) { return e.beyond.empty() ? "" : line("note", e.beyond); }
+
+std::string transports_text(const Explanation& e) {
+  std::string text;
+  for (const TransportUse& t : e.transports) {
+    const std::string hop =
+        t.hop_latency > Time::zero() ? to_text(t.hop_latency) + " a hop" : "no further latency a hop";
+    text += fmt::format("{}{} by {} ({}, {} of the nominal rate)", text.empty() ? "" : "; ", t.where,
+                        t.transport, hop, percent(t.efficiency));
+  }
+  return text.empty() ? "" : line("talk", text);
+}
+
+// "25.2 + S/19.5 = 132.7 *".
+std::string cell_text(const PricedChoice& c) {
+  if (!c.available) return "-";
+  return fmt::format("{:.1f} + S/{:.1f} = {:.1f}{}", 1e6 * c.latency_s, c.bandwidth_Bps / 1e9,
+                     1e6 * c.estimate_s, c.chosen ? " *" : "");
+}
+
+// One row per algorithm, one column per protocol.
+std::string choices_text(const PricedChoices& choices) {
+  if (choices.cells.empty()) return "";
+  using enum Align;
+  TextTable table({kLeft, kRight, kRight, kRight});
+  std::vector<std::string> header{"algorithm"}, row;
+  for (const PricedChoice& c : choices.cells) {
+    if (c.algorithm != choices.cells.front().algorithm) break;
+    header.push_back(c.protocol);
+  }
+  table.add(header);
+  for (const PricedChoice& c : choices.cells) {
+    if (!row.empty() && row.front() != c.algorithm) {
+      table.add(row);
+      row.clear();
+    }
+    if (row.empty()) row.push_back(c.algorithm);
+    row.push_back(cell_text(c));
+  }
+  table.add(row);
+  return line("chosen by", printable(choices.decided_by)) +
+         line("", "NCCL's estimates: latency(us) + S / bandwidth(GB/s), corrected by size, = us; * runs") +
+         table.text(14);
 }
 
 std::string sharing_text(const Explanation& e) {
@@ -122,7 +169,8 @@ std::string heading(const Explanation& e) {
 
 std::string body(const Explanation& e) {
   if (e.ranks < 2) return line("", "one rank: it costs nothing and moves nothing");
-  return line("how", e.words) + time_text(e) + limit_text(e) + sharing_text(e);
+  return line("how", e.words) + choices_text(e.choices) + transports_text(e) + time_text(e) + limit_text(e) +
+         beyond_text(e) + sharing_text(e);
 }
 
 // What a collective starts from and must end with. Chunks and members are numbered from 0 in group order.
@@ -149,6 +197,10 @@ const Promise* promise_of(std::string_view operation) {
   return nullptr;
 }
 
+std::string participant(std::uint32_t number, bool is_switch) {
+  return fmt::format("{} {}", is_switch ? "switch" : "rank", number);
+}
+
 std::string rounds_text(const Explanation& e) {
   if (e.rounds.empty()) return "";
   std::string text = "   step by step";
@@ -160,8 +212,8 @@ std::string rounds_text(const Explanation& e) {
   for (std::size_t r = 0; r < e.rounds.size(); ++r) {
     text += fmt::format("     round {} of {}\n", r + 1, e.rounds.size());
     for (const ExplainedSend& s : e.rounds[r].sends) {
-      text += fmt::format("       rank {} -> rank {}: chunk {} ({})", s.from, s.to, s.chunk,
-                          s.reduce ? "reduce" : "copy");
+      text += fmt::format("       {} -> {}: chunk {} ({})", participant(s.from, s.from_switch),
+                          participant(s.to, s.to_switch), s.chunk, s.reduce ? "reduce" : "copy");
       if (s.reduce) text += fmt::format(", now the sum of ranks {}", fmt::join(s.holds, ", "));
       text += "\n";
     }

@@ -20,25 +20,77 @@ std::string name_of_operation(const Sweep& s) {
   return s.rows.empty() ? "" : std::string(name_of(s.rows.front().operation));
 }
 
+bool names_choices(const Sweep& s) { return s.comparison && s.comparison->summary.choices > 0; }
+
+void add_measured(std::vector<std::string>& cells, const SweepRow& r, bool with_choice) {
+  if (!r.measured) return;
+  cells.push_back(fmt::format("{:.2f}", r.measured->time.microseconds()));
+  cells.push_back(fmt::format("{:+.1f}", 100 * r.measured->error));
+  if (!with_choice || r.measured->choice.empty()) return;
+  cells.push_back(r.measured->agrees ? "agrees" : "measured " + printable(r.measured->choice));
+}
+
+TextTable sweep_table(const Sweep& s) {
+  using enum Align;
+  TextTable table({kRight, kRight, kLeft, kLeft, kRight, kRight, kRight, kRight, kLeft, kLeft, kRight, kLeft,
+                   kRight, kRight, kLeft});
+  std::vector<std::string> header{"size(B)",   "count",    "type",        "redop",
+                                  "root",      "time(us)", "algbw(GB/s)", "busbw(GB/s)",
+                                  "algorithm", "protocol", "channels",    "limit"};
+  if (s.comparison) header.insert(header.end(), {"measured(us)", "error(%)"});
+  if (names_choices(s)) header.emplace_back("choice");
+  table.add(header);
+  for (const SweepRow& r : s.rows) {
+    std::vector<std::string> cells{fmt::format("{}", r.size.count()),
+                                   fmt::format("{}", r.count),
+                                   std::string(name_of(s.type)),
+                                   redop(s, r),
+                                   fmt::format("{}", s.root),
+                                   fmt::format("{:.2f}", r.time.microseconds()),
+                                   fmt::format("{:.2f}", r.algbw_Bps / 1e9),
+                                   fmt::format("{:.2f}", r.busbw_Bps / 1e9),
+                                   r.algorithm,
+                                   r.protocol,
+                                   fmt::format("{}", r.channels),
+                                   printable(r.limit)};
+    add_measured(cells, r, names_choices(s));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+std::string comparison_text(const SweepComparison& comparison) {
+  const ErrorSummary& m = comparison.summary;
+  std::string text =
+      fmt::format("# against {}: {} row{}", printable(comparison.source), m.rows, m.rows == 1 ? "" : "s");
+  if (m.rows > m.small)
+    text += fmt::format(
+        ", median |error| {:.1f} %, mean |error| {:.1f} %, bias {:+.1f} %, worst {:+.1f} % at {} B",
+        100 * m.median_abs, 100 * m.mean_abs, 100 * m.bias, 100 * m.worst, m.worst_size.count());
+  if (m.small > 0) text += fmt::format("; without {} below 1 KiB", m.small);
+  if (m.choices > 0) text += fmt::format("; the choice agrees in {} of {}", m.agreeing, m.choices);
+  return text + "\n";
+}
+
+// Four cells, each with its comma; empty where nothing was measured.
+std::string measured_csv(const SweepRow& r) {
+  if (!r.measured) return ",,,,";
+  const std::string agrees = r.measured->choice.empty() ? "" : r.measured->agrees ? "yes" : "no";
+  return fmt::format(",{:.6g},{:.4g},{},{}", r.measured->time.microseconds(), 100 * r.measured->error,
+                     csv_cell(r.measured->choice), agrees);
+}
+
 }  // namespace
 
 std::string sweep_text(const Sweep& s) {
-  using enum Align;
-  TextTable table(
-      {kRight, kRight, kLeft, kLeft, kRight, kRight, kRight, kRight, kLeft, kLeft, kRight, kLeft});
-  table.add({"size(B)", "count", "type", "redop", "root", "time(us)", "algbw(GB/s)", "busbw(GB/s)",
-             "algorithm", "protocol", "channels", "limit"});
-  for (const SweepRow& r : s.rows)
-    table.add({fmt::format("{}", r.size.count()), fmt::format("{}", r.count), std::string(name_of(s.type)),
-               redop(s, r), fmt::format("{}", s.root), fmt::format("{:.2f}", r.time.microseconds()),
-               fmt::format("{:.2f}", r.algbw_Bps / 1e9), fmt::format("{:.2f}", r.busbw_Bps / 1e9),
-               r.algorithm, r.protocol, fmt::format("{}", r.channels), printable(r.limit)});
   std::string text =
       fmt::format("# {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name),
-                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", table.text(0));
+                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", sweep_table(s).text(0));
   if (s.half_bandwidth_size && s.rows.size() > 1 && s.rows.back().limit != "latency")
     text += fmt::format("# half of the best busbw is reached at {} ({} B)\n", to_text(*s.half_bandwidth_size),
                         s.half_bandwidth_size->count());
+  if (s.comparison) text += comparison_text(*s.comparison);
+  for (const std::string& note : s.notes) text += fmt::format("# note: {}\n", printable(note));
   for (const Warning& w : s.warnings) text += fmt::format("# warning: {}\n", printable(w.text));
   return text;
 }
@@ -46,12 +98,15 @@ std::string sweep_text(const Sweep& s) {
 std::string sweep_csv(const Sweep& s) {
   std::string text =
       "operation,size_bytes,count,type,redop,root,ranks,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,"
-      "channels,limit\n";
-  for (const SweepRow& r : s.rows)
-    text += fmt::format("{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{}\n", name_of(r.operation),
+      "channels,limit";
+  text += s.comparison ? ",measured_us,error_percent,measured_choice,choice_agrees\n" : "\n";
+  for (const SweepRow& r : s.rows) {
+    text += fmt::format("{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{}", name_of(r.operation),
                         r.size.count(), r.count, name_of(s.type), redop(s, r), s.root, s.ranks,
                         r.time.microseconds(), r.algbw_Bps / 1e9, r.busbw_Bps / 1e9, csv_cell(r.algorithm),
                         csv_cell(r.protocol), r.channels, csv_cell(r.limit));
+    text += (s.comparison ? measured_csv(r) : "") + "\n";
+  }
   return text;
 }
 

@@ -29,6 +29,8 @@ const std::map<std::string, std::set<std::string>>& table() {
       {"sim/replay",
        {"sim/base", "sim/engine", "sim/result", "topologies", "workloads", "sim/collectives", "sim/cost"}},
       {"reports", {"sim/base", "sim/result"}},
+      {"calibrate",
+       {"sim/base", "sim/engine", "sim/result", "topologies", "sim/collectives", "sim/cost", "sim/replay"}},
   };
   return rows;
 }

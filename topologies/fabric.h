@@ -18,6 +18,7 @@ struct FabricRequest {
   std::vector<std::vector<Bandwidth>> rates;  // line rate of each
   LinkType wire = LinkType::kRdma;
   RoutingMode routing = RoutingMode::kAdaptive;
+  bool in_network_reduction = false;
   // Down-link sum / up-link sum of a switch, per tier from the leaves up; at least 1. One number: every tier.
   std::vector<double> oversubscription = {1.0};
   std::int64_t tiers = 2;

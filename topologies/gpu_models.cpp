@@ -1,6 +1,8 @@
 // Dense peaks of matrix products that accumulate in fp32: where a datasheet prints figures "with sparsity",
 // half of them. AMD's fp32 is that of its matrix cores. SM counts that no datasheet prints are those that the
-// driver reports. Types that a GPU has no units for are left out.
+// driver reports. The last figure of a row is the compute capability x 10 where it is not Hopper's 90 (CUDA
+// C++ Programming Guide; AMD: the gfx number, as HIP reports it). Types that a GPU has no units for are left
+// out.
 #include <array>
 #include <vector>
 
@@ -45,10 +47,11 @@ constexpr const char* kH100Source =
 std::array<GpuModel, 8> volta_to_hopper() {
   return {{
       {"V100-SXM2-32GB", peaks({.fp32 = 15.7, .fp16 = 125}), 32_GB, GBps(900), 80,
-       "NVIDIA Tesla V100 datasheet (SXM2) and Tesla V100 GPU Architecture whitepaper (SM count); no bf16"},
-      {"A100-SXM4-40GB", peaks(kAmpere), 40_GB, GBps(1555), 108, kAmpereSource},
-      {"A100-SXM4-80GB", peaks(kAmpere), 80_GB, GBps(2039), 108, kAmpereSource},
-      {"A100-PCIE-40GB", peaks(kAmpere), 40_GB, GBps(1555), 108, kAmpereSource},
+       "NVIDIA Tesla V100 datasheet (SXM2) and Tesla V100 GPU Architecture whitepaper (SM count); no bf16",
+       70},
+      {"A100-SXM4-40GB", peaks(kAmpere), 40_GB, GBps(1555), 108, kAmpereSource, 80},
+      {"A100-SXM4-80GB", peaks(kAmpere), 80_GB, GBps(2039), 108, kAmpereSource, 80},
+      {"A100-PCIE-40GB", peaks(kAmpere), 40_GB, GBps(1555), 108, kAmpereSource, 80},
       {"H100-SXM5-80GB", peaks(kHopper), 80_GB, GBps(3350), 132, kH100Source},
       {"H100-PCIE-80GB",
        peaks({.fp32 = 51, .tf32 = 378, .bf16 = 756, .fp16 = 756, .fp8 = 1513, .int8 = 1513}), 80_GB,
@@ -68,16 +71,16 @@ std::array<GpuModel, 5> superchips_and_blackwell() {
        "NVIDIA GH200 Grace Hopper Superchip datasheet (96 GB HBM3)"},
       {"B200-SXM-180GB",
        peaks({.fp32 = 75, .tf32 = 1125, .bf16 = 2250, .fp16 = 2250, .fp8 = 4500, .int8 = 4500}), 180_GB,
-       GBps(8000), 148, "NVIDIA DGX B200 and HGX B200 datasheets, an eighth of the system; SMs: driver"},
+       GBps(8000), 148, "NVIDIA DGX B200 and HGX B200 datasheets, an eighth of the system; SMs: driver", 100},
       {"B300-SXM-288GB", peaks({.fp32 = 75, .tf32 = 1125, .bf16 = 2250, .fp16 = 2250, .fp8 = 4500}), 288_GB,
        GBps(8000), 148,
-       "NVIDIA HGX B300 datasheet, an eighth of the system; int8 left out (much reduced); SMs: driver"},
+       "NVIDIA HGX B300 datasheet, an eighth of the system; int8 left out (much reduced); SMs: driver", 103},
       {"GB200-186GB",
        peaks({.fp32 = 80, .tf32 = 1250, .bf16 = 2500, .fp16 = 2500, .fp8 = 5000, .int8 = 5000}), 186_GB,
-       GBps(8000), 152, "NVIDIA GB200 NVL72 datasheet, a 72nd of the rack; SMs: driver"},
+       GBps(8000), 152, "NVIDIA GB200 NVL72 datasheet, a 72nd of the rack; SMs: driver", 100},
       {"GB300-288GB", peaks({.fp32 = 80, .tf32 = 1250, .bf16 = 2500, .fp16 = 2500, .fp8 = 5000}), 288_GB,
        GBps(8000), 152,
-       "NVIDIA GB300 NVL72 datasheet, a 72nd of the rack; int8 left out (much reduced); SMs: driver"},
+       "NVIDIA GB300 NVL72 datasheet, a 72nd of the rack; int8 left out (much reduced); SMs: driver", 103},
   }};
 }
 
@@ -87,21 +90,21 @@ std::array<GpuModel, 7> amd_and_cards() {
        GBps(1638), 110, "AMD Instinct MI250X datasheet, half of it: one of its two dies"},
       {"MI300X-192GB",
        peaks({.fp32 = 163.4, .tf32 = 653.7, .bf16 = 1307.4, .fp16 = 1307.4, .fp8 = 2614.9, .int8 = 2614.9}),
-       192_GB, GBps(5300), 304, "AMD Instinct MI300X datasheet"},
+       192_GB, GBps(5300), 304, "AMD Instinct MI300X datasheet", 94},
       {"L40S-48GB", peaks({.fp32 = 91.6, .tf32 = 183, .bf16 = 362, .fp16 = 362, .fp8 = 733, .int8 = 733}),
-       48_GB, GBps(864), 142, "NVIDIA L40S datasheet; NVIDIA Ada GPU Architecture whitepaper (SM count)"},
+       48_GB, GBps(864), 142, "NVIDIA L40S datasheet; NVIDIA Ada GPU Architecture whitepaper (SM count)", 89},
       {"RTX-3090-24GB", peaks({.fp32 = 35.6, .tf32 = 35.6, .bf16 = 71, .fp16 = 71, .int8 = 284}), 24_GB,
-       GBps(936), 82, "NVIDIA Ampere GA102 GPU Architecture whitepaper"},
+       GBps(936), 82, "NVIDIA Ampere GA102 GPU Architecture whitepaper", 86},
       {"RTX-4090-24GB",
        peaks({.fp32 = 82.6, .tf32 = 82.6, .bf16 = 165.2, .fp16 = 165.2, .fp8 = 330.3, .int8 = 660.6}), 24_GB,
-       GBps(1008), 128, "NVIDIA Ada GPU Architecture whitepaper (GeForce RTX 4090)"},
+       GBps(1008), 128, "NVIDIA Ada GPU Architecture whitepaper (GeForce RTX 4090)", 89},
       {"RTX-5090-32GB",
        peaks({.fp32 = 104.8, .tf32 = 104.8, .bf16 = 209.5, .fp16 = 209.5, .fp8 = 419, .int8 = 838}), 32_GB,
-       GBps(1792), 170, "NVIDIA RTX Blackwell GPU Architecture whitepaper (GeForce RTX 5090)"},
+       GBps(1792), 170, "NVIDIA RTX Blackwell GPU Architecture whitepaper (GeForce RTX 5090)", 120},
       {"RTX-PRO-6000-96GB",
        peaks({.fp32 = 125, .tf32 = 252, .bf16 = 504, .fp16 = 504, .fp8 = 1008, .int8 = 1008}), 96_GB,
        GBps(1792), 188,
-       "NVIDIA RTX PRO Blackwell GPU Architecture whitepaper (RTX PRO 6000 Workstation Edition)"},
+       "NVIDIA RTX PRO Blackwell GPU Architecture whitepaper (RTX PRO 6000 Workstation Edition)", 120},
   }};
 }
 

@@ -37,8 +37,8 @@ struct HostType {
 /// Adds devices and links of one host: "h0.gpu0".., "h0.nic0".., "h0.nvs", "h0.pcie0".., "h0.cpu0"..
 /// NICs get no network link (the fabric attaches them), and the GPUs of a rack-scale domain no NVSwitch (who
 /// groups the hosts attaches it). The NVSwitch chips of a host are one device: each GPU has links to all of
-/// them, and together they form one crossbar. Where the request asks for fewer GPUs or NICs, the first ones
-/// stay and the tree keeps its form.
+/// them, and together they form one crossbar. Where the request asks for fewer GPUs, the first ones
+/// stay and the tree keeps its form; fewer NICs are spread over the switches of the GPUs that stay.
 /// Requires: a type without a GPU model gets one in the request, from the table or the builder.
 void add_host(TopologyBuilder& builder, const HostType& type, const HostRequest& request);
 

@@ -73,6 +73,7 @@ void read_fabric(const JsonValue& fabric, FabricRequest& request) {
     request.oversubscription = read_oversubscription(*over);
   if (const auto routing = fabric.find("routing")) request.routing = read_routing(*routing);
   if (const auto link = fabric.find("link")) request.link = link->bandwidth();
+  if (const auto sharp = fabric.find("sharp")) request.in_network_reduction = sharp->boolean();
   if (const auto wire = fabric.find("wire")) request.wire = read_wire(*wire);
   read_shape(fabric, fabric.at("family").string(), request);
 }

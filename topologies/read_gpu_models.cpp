@@ -1,4 +1,6 @@
 // "gpus": models that the table lacks, or that are to replace one of its rows.
+#include <cmath>
+
 #include "topologies/topology_readers.h"
 
 namespace busbar {
@@ -14,13 +16,16 @@ std::map<DataType, FlopRate> read_peaks(const JsonValue& peaks) {
 }
 
 GpuModel read_gpu_model(const JsonValue& value, std::string name) {
-  value.only_keys({"peak", "memory", "memory_bandwidth", "sms", "source"});
+  value.only_keys({"peak", "memory", "memory_bandwidth", "sms", "compute_capability", "source"});
   GpuModel model;
   model.name = std::move(name);
   model.peak = read_peaks(value.at("peak"));
   model.memory = value.at("memory").bytes();
   model.memory_bandwidth = value.at("memory_bandwidth").bandwidth();
   model.sms = value.at("sms").integer(1, kMaxSms);
+  // 9.0 as CUDA writes it.
+  if (const auto cc = value.find("compute_capability"))
+    model.compute_capability = static_cast<int>(std::lround(10 * cc->number(1, 99)));
   if (const auto source = value.find("source")) model.source = source->string();
   return model;
 }

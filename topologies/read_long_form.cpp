@@ -57,7 +57,7 @@ class DeviceReader {
   explicit DeviceReader(TopologyBuilder& builder) : builder_(builder) {}
 
   void read(const JsonValue& value) {
-    value.only_keys({"id", "kind", "model", "host"});
+    value.only_keys({"id", "kind", "model", "host", "vendor"});
     const auto kind = named_value<DeviceKind>(value.at("kind"), kDeviceKinds);
     // Routes run GPU - own host's NIC - network, so both need to belong somewhere.
     const bool needs_host = kind == DeviceKind::kGpu || kind == DeviceKind::kNic;
@@ -66,11 +66,18 @@ class DeviceReader {
     const auto model = value.find("model");
     if (model && kind != DeviceKind::kGpu) model->fail_because("only a device of kind \"gpu\" has a model");
     const std::int32_t gpu_model = model ? read_model(*model, builder_) : -1;
+    if (const auto vendor = value.find("vendor")) read_vendor(*vendor, kind, host);
     const JsonValue id = value.at("id");
     at_place(id, [&] { return builder_.add_device(id.string(), kind, host, gpu_model); });
   }
 
  private:
+  void read_vendor(const JsonValue& vendor, DeviceKind kind, std::uint32_t host) {
+    if (kind != DeviceKind::kCpu) vendor.fail_because("only a device of kind \"cpu\" has a vendor");
+    if (host == kNoHost) vendor.fail_because("a CPU with a vendor needs a \"host\"");
+    builder_.set_cpu(host, named_value<CpuVendor>(vendor, kCpuVendors));
+  }
+
   std::uint32_t host_called(const std::string& name) {
     const auto [entry, is_new] = hosts_.try_emplace(name, 0U);
     if (is_new) entry->second = builder_.add_host(name, "");

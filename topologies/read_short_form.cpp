@@ -207,6 +207,7 @@ void read_short_form(const JsonValue& root, TopologyBuilder& builder) {
   if (request.nics.empty()) hosts.fail_because("no hosts are listed");
   request.wire = default_wire(fabric, wires);
   read_fabric(fabric, request);
+  builder.set_in_network_reduction(request.in_network_reduction);
   at_place(fabric, [&] { family.build(builder, request); });
 }
 

@@ -186,6 +186,10 @@ std::optional<Route> Router::route(DeviceId from, DeviceId to, RouteScope scope)
   return std::nullopt;
 }
 
+DeviceId Router::alike(DeviceId device) const {
+  return impl_->shapes.island(device) == kNoHost ? device : impl_->shapes.representative(device);
+}
+
 const std::vector<DeviceId>& Router::nics_by_distance(DeviceId gpu) {
   const std::uint32_t host = impl_->t.device(gpu).host;
   if (host != kNoHost && !impl_->nics.contains(gpu)) impl_->rank_nics(host);

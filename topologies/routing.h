@@ -40,6 +40,10 @@ class Router {
   /// have it as their nearest, then by file order. Empty on a host without NICs.
   [[nodiscard]] const std::vector<DeviceId>& nics_by_distance(DeviceId gpu);
 
+  /// The device in the same place of the first host (or NVLink domain) that looks alike inside: routes there
+  /// serve here. The device itself outside hosts.
+  [[nodiscard]] DeviceId alike(DeviceId device) const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -32,6 +32,7 @@ struct GpuModel {
   Bandwidth memory_bandwidth;
   std::int64_t sms = 0;  // streaming multiprocessors (or compute units)
   std::string source;
+  int compute_capability = 90;  // x 10, as NCCL sees it: 90 is CUDA's 9.0
   bool operator==(const GpuModel&) const = default;
 };
 
@@ -49,6 +50,7 @@ struct Device {
 struct Link {
   DeviceId from, to;
   Bandwidth bandwidth;
+  Bandwidth nominal;            // without faults: what a library that builds its rings takes it for
   std::optional<Time> latency;  // none: the profile's for this type
   LinkType type = LinkType::kNvlink;
   std::uint16_t weight = 1;  // of a network link in the choice of routes: it counts as that many
@@ -72,6 +74,7 @@ struct Host {
   std::vector<DeviceId> nics;  // those that have a network link, in file order
   std::uint32_t domain =
       0;  // hosts whose GPUs one NVLink switch joins share it; by default the host's own index
+  CpuVendor cpu = CpuVendor::kIntel;
 };
 
 /// Immutable once built (see TopologyBuilder). Links come in file order; a full-duplex link gives two
@@ -97,12 +100,15 @@ class Topology {
   /// Outgoing directions of a device.
   [[nodiscard]] std::span<const LinkId> out_links(DeviceId id) const;
   [[nodiscard]] const Routing& routing() const { return routing_; }
+  /// The network's switches can add up what passes (SHARP).
+  [[nodiscard]] bool in_network_reduction() const { return in_network_reduction_; }
   [[nodiscard]] std::span<const std::string> notes() const { return notes_; }
 
  private:
   friend class TopologyBuilder;
   std::string name_, source_;
   Routing routing_;
+  bool in_network_reduction_ = false;
   std::vector<std::string> notes_;
   std::vector<Device> devices_;
   std::vector<Link> links_;
@@ -124,6 +130,7 @@ class TopologyBuilder {
   std::uint32_t add_host(std::string name, std::string type);
   /// Puts a host into the NVLink domain of another (racks whose trays share NVLink switches).
   void set_domain(std::uint32_t host, std::uint32_t domain);
+  void set_cpu(std::uint32_t host, CpuVendor vendor) { t_.hosts_[host].cpu = vendor; }
   std::int32_t add_gpu_model(GpuModel model);  // the same name twice gives the same index
   DeviceId add_device(std::string id, DeviceKind kind, std::uint32_t host = kNoHost,
                       std::int32_t gpu_model = -1);
@@ -135,6 +142,7 @@ class TopologyBuilder {
   /// Of both directions, where there are two. Requires: a link that add_link or add_directed_link returned.
   void set_weight(LinkId link, std::uint16_t weight);
   void set_routing(Routing routing) { t_.routing_ = routing; }
+  void set_in_network_reduction(bool has_it) { t_.in_network_reduction_ = has_it; }
   void add_note(std::string note);
   /// What was added so far. Hosts list their GPUs already, their NICs only after build().
   [[nodiscard]] std::span<const Device> devices() const { return t_.devices_; }

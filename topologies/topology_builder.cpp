@@ -88,7 +88,7 @@ void TopologyBuilder::reserve(std::size_t devices, std::size_t links) {
 
 std::uint32_t TopologyBuilder::add_host(std::string name, std::string type) {
   const auto index = static_cast<std::uint32_t>(t_.hosts_.size());
-  t_.hosts_.push_back({std::move(name), std::move(type), {}, {}, index});
+  t_.hosts_.push_back({std::move(name), std::move(type), {}, {}, index, CpuVendor::kIntel});
   return index;
 }
 
@@ -134,7 +134,7 @@ LinkId TopologyBuilder::add_directed_link(DeviceId from, DeviceId to, Bandwidth 
   if (std::max(from, to).index() >= t_.devices_.size()) fail("a link to an unknown device");
   if (from == to) fail(fmt::format("a link from {} to itself", quoted(t_.device(from).id)));
   require_positive(bw);
-  t_.links_.push_back({from, to, bw, latency, type, 1});
+  t_.links_.push_back({from, to, bw, bw, latency, type, 1});
   has_directed_links_ = true;
   return LinkId::from_index(t_.links_.size() - 1);
 }

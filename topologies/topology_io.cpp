@@ -8,8 +8,8 @@
 namespace busbar {
 namespace {
 
-constexpr std::string_view kKeys[] = {"schema", "name",    "source", "hosts",  "fabric",    "devices",
-                                      "links",  "routing", "gpus",   "faults", "rank_order"};
+constexpr std::string_view kKeys[] = {"schema", "name",    "source", "hosts", "fabric", "devices",
+                                      "links",  "routing", "sharp",  "gpus",  "faults", "rank_order"};
 constexpr std::string_view kSchema = "busbar.topology/1";
 
 void read_graph(const JsonValue& root, TopologyBuilder& builder) {
@@ -26,6 +26,10 @@ void read_graph(const JsonValue& root, TopologyBuilder& builder) {
   }
   if (const auto routing = root.find("routing"); routing && short_form)
     routing->fail_because("'routing' stands in 'fabric' in the short form");
+  if (const auto sharp = root.find("sharp")) {
+    if (short_form) sharp->fail_because("'sharp' stands in 'fabric' in the short form");
+    builder.set_in_network_reduction(sharp->boolean());
+  }
   if (short_form)
     read_short_form(root, builder);
   else

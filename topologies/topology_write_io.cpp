@@ -44,9 +44,10 @@ std::string gpu_model_text(const GpuModel& model) {
     peaks.push_back(fmt::format("\"{}\": \"{} FLOP/s\"", name_of(type), peak.flops()));
   }
   return fmt::format(
-      R"({}: {{"peak": {{{}}}, "memory": "{}", "memory_bandwidth": "{}", "sms": {}, "source": {}}})",
+      R"({}: {{"peak": {{{}}}, "memory": "{}", "memory_bandwidth": "{}", "sms": {}, "compute_capability": {}, "source": {}}})",
       json_text(model.name), fmt::join(peaks, ", "), to_exact_text(model.memory),
-      to_exact_text(model.memory_bandwidth), model.sms, json_text(model.source));
+      to_exact_text(model.memory_bandwidth), model.sms, model.compute_capability / 10.0,
+      json_text(model.source));
 }
 
 std::vector<std::string> gpu_model_lines(const Topology& t) {
@@ -57,6 +58,13 @@ std::vector<std::string> gpu_model_lines(const Topology& t) {
   return lines;
 }
 
+std::string host_text(const Host& host, DeviceKind kind) {
+  std::string text = fmt::format(R"(, "host": {})", json_text(host.name));
+  if (kind == DeviceKind::kCpu && host.cpu != CpuVendor::kIntel)
+    text += fmt::format(R"(, "vendor": "{}")", name_of(host.cpu));
+  return text;
+}
+
 std::vector<std::string> device_lines(const Topology& t) {
   std::vector<std::string> lines;
   for (const Device& device : t.devices()) {
@@ -65,8 +73,7 @@ std::vector<std::string> device_lines(const Topology& t) {
       const auto model = static_cast<std::size_t>(device.gpu_model);
       line += fmt::format(R"(, "model": {})", json_text(t.gpu_models()[model].name));
     }
-    if (device.host != kNoHost)
-      line += fmt::format(R"(, "host": {})", json_text(t.hosts()[device.host].name));
+    if (device.host != kNoHost) line += host_text(t.hosts()[device.host], device.kind);
     lines.push_back(line + "}");
   }
   return lines;
@@ -129,6 +136,7 @@ std::string write_topology(const Topology& topology) {
   text += ",\n  \"devices\": " + json_list(device_lines(topology));
   text += ",\n  \"links\": " + json_list(link_lines(topology));
   if (topology.routing().mode == RoutingMode::kStatic) text += ",\n  \"routing\": \"static\"";
+  if (topology.in_network_reduction()) text += ",\n  \"sharp\": true";
   if (const auto faults = fault_lines(topology); !faults.empty())
     text += ",\n  \"faults\": " + json_list(faults);
   if (const auto ranks = rank_lines(topology); !ranks.empty())

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/base/digest.h"
 #include "sim/base/error.h"
 #include "sim/base/json_node.h"
 #include "sim/base/json_reader.h"
@@ -18,15 +19,6 @@ namespace busbar {
 namespace {
 
 constexpr std::size_t kMaxFileSize = std::size_t{1} << 30;
-
-// FNV-1a, 64 bits.   Source: draft-eastlake-fnv, section 5.
-constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
-constexpr std::uint64_t kFnvPrime = 0x100000001b3;
-
-std::uint64_t fnv1a(std::string_view text, std::uint64_t hash) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
-  return hash;
-}
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }

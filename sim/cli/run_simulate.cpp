@@ -12,7 +12,9 @@
 #include "sim/base/json_reader.h"
 #include "sim/cli/files.h"
 #include "sim/cli/listing.h"
+#include "sim/cli/nccl_inputs.h"
 #include "sim/replay/simulate.h"
+#include "sim/replay/sweep_comparison.h"
 #include "sim/result/run_result_io.h"
 #include "topologies/topology_io.h"
 #include "workloads/settings.h"
@@ -95,7 +97,7 @@ Profile profile_of(const SimulateOptions& o) {
   throw Error({.where = "--calibration", .expected = "default or ideal", .given = quoted(o.calibration)});
 }
 
-InputRecord record_of(const SimulateOptions& o, const Inputs& inputs) {
+InputRecord record_of(const SimulateOptions& o, const Inputs& inputs, const NcclInputs& nccl) {
   InputRecord record{.topology = inputs.topology_path,
                      .topology_digest = inputs.topology.digest(),
                      .workload = inputs.workload_path,
@@ -110,6 +112,7 @@ InputRecord record_of(const SimulateOptions& o, const Inputs& inputs) {
     record.settings.emplace_back("protocol", std::string(name_of(*o.overrides.protocol)));
   if (o.overrides.channels)
     record.settings.emplace_back("channels", fmt::format("{}", *o.overrides.channels));
+  record.settings.insert(record.settings.end(), nccl.settings.begin(), nccl.settings.end());
   return record;
 }
 
@@ -127,6 +130,20 @@ std::string inputs_line(const Inputs& inputs) {
   return line + "\n\n";
 }
 
+// How the operations are called, as far as it is not nccl-tests' own way.
+void record_calls(const SimulateOptions& o, InputRecord& record) {
+  record.settings.emplace_back("gpus-per-process", fmt::format("{}", o.calls.gpus_per_process));
+  if (o.calls.cuda_graph) record.settings.emplace_back("cuda-graph", "true");
+  record.settings.emplace_back("calls", o.isolated ? "isolated" : "back to back");
+}
+
+void check_processes(const SimulateOptions& o, std::size_t ranks) {
+  if (o.calls.gpus_per_process <= static_cast<std::int64_t>(ranks)) return;
+  throw Error({.where = "--gpus-per-process",
+               .expected = fmt::format("at most the {} ranks", ranks),
+               .given = fmt::format("{}", o.calls.gpus_per_process)});
+}
+
 int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
   SweepRequest request{.operation = *o.collective,
                        .ranks = {},
@@ -135,9 +152,26 @@ int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& to
                        .reduction = o.reduction,
                        .root = o.root};
   if (o.ranks) request.ranks = parse_ranks(*o.ranks, static_cast<std::uint32_t>(topology.ranks().size()));
+  const std::size_t ranks = o.ranks ? request.ranks.size() : topology.ranks().size();
+  check_processes(o, ranks);
+  const NcclInputs nccl = load_nccl_inputs(o);
+  std::optional<MeasuredInput> measured;
+  if (!o.measured.empty()) measured = load_measured(o, ranks);
+  if (measured && !o.sizes_given) request.sizes = sizes_of(measured->table);
   Sweep result = sweep(topology, request, profile_of(o),
-                       {.overrides = o.overrides, .explain = o.explain, .chunks = o.chunks});
-  result.inputs = record_of(o, inputs);
+                       {.overrides = nccl.overrides,
+                        .explain = o.explain,
+                        .calls = o.calls,
+                        .isolated = o.isolated,
+                        .chunks = o.chunks});
+  result.inputs = record_of(o, inputs, nccl);
+  record_calls(o, result.inputs);
+  result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
+  if (measured) {
+    result.inputs.settings.emplace_back("measured", o.measured);
+    result.inputs.settings.emplace_back("measured-digest", measured->digest);
+    compare_with(result, measured->table);
+  }
   const std::string compared =
       o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
   if (!o.json.empty()) write_output(o.json, write_sweep(result));
@@ -150,7 +184,8 @@ int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& to
 int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
   const auto begin = std::chrono::steady_clock::now();
   const bool given_as_trace = is_trace(*inputs.workload);
-  InputRecord record = record_of(o, inputs);
+  const NcclInputs nccl = load_nccl_inputs(o);
+  InputRecord record = record_of(o, inputs, nccl);
   StepTrace trace;
   if (given_as_trace) {
     trace = read_trace(*inputs.workload);
@@ -159,11 +194,12 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
     for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
     trace = expand(workload);
   }
-  SimOptions options{.overrides = o.overrides, .explain = o.explain};
+  SimOptions options{.overrides = nccl.overrides, .explain = o.explain};
   if (!o.trace.empty()) options.timeline.emplace();
   if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
   RunResult result = simulate(topology, trace, profile_of(o), options);
   result.inputs = std::move(record);
+  result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::string compared =
       o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);

@@ -29,6 +29,7 @@ constexpr const char* kExamples =
     "  simulate --topology dgx1x8.json --collective all_reduce --sizes 8:8G:2 --ranks 0-3\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --trace step.json   (open in ui.perfetto.dev)\n"
     "  simulate --topology dgx1x8.json --collective all_gather --ranks 0-3 --sizes 16:16:2 --explain\n"
+    "  simulate --topology dgx1x8.json --collective all_reduce --measured log.txt --env nccl.conf\n"
     "  simulate --list hosts";
 
 [[noreturn]] void bad_option(const std::string& option, const std::string& expected, std::string_view given,
@@ -90,8 +91,31 @@ RankRange range_of_text(std::string_view text, std::string_view part) {
 struct RawOptions {
   std::string collective, sizes, ranks, trace_ranks, type = "fp32", redop = "sum", algorithm, protocol;
   std::int64_t channels = 0, seed = 1, root = 0;
-  std::string detail;
+  std::string detail, nccl_version;
 };
+
+// How NCCL is set up and called.
+void declare_nccl(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
+  app.add_option("--env", o.env, "NCCL_* variables: lines NAME=value");
+  app.add_option("--tuner", o.tuner, "rules of NCCL's example tuner plugin (CSV)");
+  app.add_option("--nccl-log", o.nccl_log,
+                 "output of NCCL_DEBUG=INFO with the subsystems INIT,TUNING: its table and choices are used");
+  app.add_option("--nccl-version", raw.nccl_version,
+                 fmt::format("choose as this release does, such as 2.21.5 (default: that of --nccl-log, else "
+                             "the newest modelled, {})",
+                             to_text(NcclVersion{})));
+  app.add_option("--gpus-per-process", o.calls.gpus_per_process,
+                 "GPUs that each process drives, which launches their kernels in turn")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--cuda-graph", o.calls.cuda_graph, "launches are captured and cost nothing");
+  app.add_flag("--registered-buffers", o.registered_buffers, "buffers are registered with NCCL");
+  app.add_flag("--isolated", o.isolated,
+               "each collective alone on its stream, as in a step, instead of back to back as nccl-tests");
+  app.add_option("--measured", o.measured,
+                 "measurements to set beside a sweep: output of nccl-tests, its JSON, CSV, "
+                 "busbar.measured/1 (without --sizes: at their sizes)");
+}
 
 void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.footer(kExamples);
@@ -127,6 +151,7 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--root", raw.root, "root of broadcast, reduce, gather, scatter: its place in --ranks")
       ->check(CLI::Range(0, 1 << 24));
   app.add_option("--detail", raw.detail, "chunk: run the collective message by message (small groups)");
+  declare_nccl(app, o, raw);
   app.add_option("--list", o.list,
                  "print a table: hosts, fabrics, models, strategies, algorithms, gpus, presets");
   app.add_flag("--quiet", o.quiet, "no text on standard output");
@@ -153,6 +178,11 @@ void read_raw(SimulateOptions& o, const RawOptions& raw) {
   if (!raw.detail.empty() && raw.detail != "chunk") bad_option("--detail", "chunk", raw.detail);
   o.chunks = !raw.detail.empty();
   if (raw.channels > 0) o.overrides.channels = raw.channels;
+  o.sizes_given = !raw.sizes.empty();
+  if (raw.nccl_version.empty()) return;
+  o.nccl_version = parse_nccl_version(raw.nccl_version);
+  if (!o.nccl_version || o.nccl_version->major < 2)
+    bad_option("--nccl-version", "a release of NCCL 2, such as 2.21.5", raw.nccl_version);
 }
 
 void check_combination(const SimulateOptions& o, const RawOptions& raw) {
@@ -164,6 +194,12 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "command line", .message = "give either --workload FILE or --collective NAME"});
   if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty() || !o.csv.empty()))
     throw Error({.where = "command line", .message = "--sizes, --ranks and --csv belong to --collective"});
+  const bool sweep_only =
+      !o.measured.empty() || o.isolated || o.calls.cuda_graph || o.calls.gpus_per_process != 1;
+  if (!o.collective && sweep_only)
+    throw Error(
+        {.where = "command line",
+         .message = "--measured, --isolated, --cuda-graph and --gpus-per-process belong to --collective"});
   if (o.collective && !o.dump_trace.empty())
     throw Error({.where = "command line", .message = "--dump-trace belongs to --workload"});
   if (o.collective && !o.trace.empty())

@@ -31,7 +31,13 @@ struct SimulateOptions {
   bool quiet = false;
   std::uint64_t seed = 1;
   std::uint32_t root = 0;
-  bool chunks = false;  // --detail chunk
+  bool chunks = false;                         // --detail chunk
+  std::string env, tuner, nccl_log, measured;  // files
+  std::optional<NcclVersion> nccl_version;     // absent: the log's, else the newest
+  CallStyle calls;
+  bool registered_buffers = false;
+  bool isolated = false;
+  bool sizes_given = false;  // else they may be those of --measured
 };
 
 /// nullopt when the line was answered (--help, --version); exit code in `exit_code`.

@@ -13,7 +13,19 @@
 namespace busbar {
 
 /// What an algorithm's plan needs routed.
-enum class Wiring : std::uint8_t { kRings, kChainsFromRoot, kChainsToRoot, kRounds, kNeighbours };
+/// Pipelines (the last four) are routed as rounds under the ideal profile, which has no pipelining.
+enum class Wiring : std::uint8_t {
+  kRings,
+  kChainsFromRoot,
+  kChainsToRoot,
+  kRounds,
+  kNeighbours,
+  kTrees,
+  kSwitch,        // the NVSwitch reduces and multicasts
+  kSwitchTrees,   // that inside hosts, trees between them
+  kNetworkSwitch  // the network reduces
+};
+[[nodiscard]] bool is_pipeline(Wiring wiring);
 
 /// One algorithm for one operation, in one file.
 struct Algorithm {
@@ -25,6 +37,7 @@ struct Algorithm {
   Plan (*plan)(const PlanRequest&);                           // the time, linear in ranks
   std::vector<Round> (*rounds)(const GroupShape&) = nullptr;  // for kRounds
   std::string (*refusal)(const GroupShape&) = nullptr;        // why a shape cannot run it; "": it can
+  bool uses_switches = false;  // its sends and rounds name switches (GroupShape says which)
 };
 
 /// Per operation, the first row is the one that is taken when nothing else is asked for.

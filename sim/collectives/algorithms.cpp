@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "sim/collectives/algorithm.h"
 #include "sim/collectives/rows.h"
 
@@ -16,10 +18,47 @@ constexpr Algorithm kAlgorithms[] = {
      "ring reduce-scatter inside hosts, ring all-reduces between them, ring all-gather inside",
      Wiring::kRounds, all_reduce_hierarchical_schedule, rounds_plan, all_reduce_hierarchical_rounds,
      needs_equal_hosts},
+    {"tree", CollectiveKind::kAllReduce,
+     "NCCL's double binary tree between hosts, chains inside: up and down, half of S on each tree",
+     Wiring::kTrees, all_reduce_tree_schedule, pipeline_plan, all_reduce_tree_rounds},
+    {"nvls", CollectiveKind::kAllReduce,
+     "the host's switch reduces and multicasts: S(1+1/n) out of and into each rank", Wiring::kSwitch,
+     all_reduce_nvls_schedule, pipeline_plan, all_reduce_nvls_rounds, needs_one_host, true},
+    {"nvls-tree", CollectiveKind::kAllReduce,
+     "the hosts' switches reduce and multicast, double binary trees between equal places of the hosts",
+     Wiring::kSwitchTrees, all_reduce_nvls_tree_schedule, pipeline_plan, all_reduce_nvls_tree_rounds,
+     needs_equal_hosts, true},
+    {"collnet-direct", CollectiveKind::kAllReduce,
+     "direct reduce-scatter inside hosts, the network's switches reduce, direct all-gather inside",
+     Wiring::kNetworkSwitch, all_reduce_collnet_direct_schedule, pipeline_plan,
+     all_reduce_collnet_direct_rounds, needs_several_equal_hosts, true},
+    {"collnet-chain", CollectiveKind::kAllReduce,
+     "a chain into each host's first rank, the network's switches reduce, a chain out again",
+     Wiring::kNetworkSwitch, all_reduce_collnet_chain_schedule, pipeline_plan,
+     all_reduce_collnet_chain_rounds, needs_several_hosts, true},
     {"ring", CollectiveKind::kAllGather, "each part travels once round a ring: n-1 steps of S/n",
      Wiring::kRings, all_gather_ring_schedule, all_gather_ring_plan},
+    {"nvls", CollectiveKind::kAllGather, "each rank sends S/n to the host's switch, which copies it to all",
+     Wiring::kSwitch, all_gather_nvls_schedule, pipeline_plan, all_gather_nvls_rounds, needs_one_host, true},
+    {"pat", CollectiveKind::kAllGather,
+     "parallel aggregated trees: ceil(log2 n) rounds at falling distances, (n-1)/n S in all", Wiring::kRounds,
+     all_gather_pat_schedule, rounds_plan, all_gather_pat_rounds},
+    {"collnet-direct", CollectiveKind::kAllGather,
+     "each rank gives the network S/n and gets S/L of its place, then a direct all-gather inside",
+     Wiring::kNetworkSwitch, all_gather_collnet_direct_schedule, pipeline_plan,
+     all_gather_collnet_direct_rounds, needs_several_equal_hosts, true},
     {"ring", CollectiveKind::kReduceScatter, "partial sums travel once round a ring: n-1 steps of S/n",
      Wiring::kRings, reduce_scatter_ring_schedule, reduce_scatter_ring_plan},
+    {"nvls", CollectiveKind::kReduceScatter,
+     "the host's switch adds up what each rank sends it and gives each rank its S/n", Wiring::kSwitch,
+     reduce_scatter_nvls_schedule, pipeline_plan, reduce_scatter_nvls_rounds, needs_one_host, true},
+    {"pat", CollectiveKind::kReduceScatter,
+     "parallel aggregated trees: ceil(log2 n) rounds at rising distances, (n-1)/n S in all", Wiring::kRounds,
+     reduce_scatter_pat_schedule, rounds_plan, reduce_scatter_pat_rounds},
+    {"collnet-direct", CollectiveKind::kReduceScatter,
+     "direct reduce-scatter inside hosts, S/L into the network from each rank, the sum of S/n back",
+     Wiring::kNetworkSwitch, reduce_scatter_collnet_direct_schedule, pipeline_plan,
+     reduce_scatter_collnet_direct_rounds, needs_several_equal_hosts, true},
     {"ring", CollectiveKind::kBroadcast, "a pipelined chain from the root: S over n-1 hops",
      Wiring::kChainsFromRoot, broadcast_ring_schedule, chain_plan},
     {"binomial", CollectiveKind::kBroadcast, "a binomial tree: ceil(log2 n) rounds of S", Wiring::kRounds,
@@ -50,6 +89,15 @@ const Algorithm* find_algorithm(CollectiveKind kind, std::string_view name) {
   for (const Algorithm& row : kAlgorithms)
     if (row.kind == kind && (name.empty() || row.name == name)) return &row;
   return nullptr;
+}
+
+bool is_pipeline(Wiring wiring) { return wiring >= Wiring::kTrees; }
+
+Hosts hosts_of(const GroupShape& shape) {
+  if (!shape.hosts.empty()) return shape.hosts;
+  std::vector<std::uint32_t> all(shape.ranks);
+  std::iota(all.begin(), all.end(), 0);
+  return {all};
 }
 
 // The send of round k+1 forwards what round k brought: its one predecessor is the send of the rank before.

@@ -9,16 +9,6 @@ namespace busbar {
 
 namespace {
 
-// Hosts as given, or all ranks on one.
-std::vector<std::vector<std::uint32_t>> hosts_of(const GroupShape& shape) {
-  if (!shape.hosts.empty()) return shape.hosts;
-  std::vector<std::uint32_t> all(shape.ranks);
-  for (std::uint32_t r = 0; r < shape.ranks; ++r) all[r] = r;
-  return {all};
-}
-
-using Hosts = std::vector<std::vector<std::uint32_t>>;
-
 // One step of the rings inside the hosts (or, across, between the ranks of one place on each host).
 std::vector<RoundTransfer> ring_step(const Hosts& hosts, bool across) {
   std::vector<RoundTransfer> transfers;

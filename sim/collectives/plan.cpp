@@ -40,10 +40,10 @@ struct Spread {
   std::int64_t each, all;
 };
 
-Spread spread(const PlanRequest& request) {
-  BUSBAR_CHECK(!request.channels.empty());
-  const auto rings = static_cast<std::int64_t>(request.channels.size());
-  const std::int64_t each = std::max<std::int64_t>(1, request.costs.channels / rings);
+Spread spread(std::size_t distinct, std::int64_t channels) {
+  BUSBAR_CHECK(distinct > 0);
+  const auto rings = static_cast<std::int64_t>(distinct);
+  const std::int64_t each = std::max<std::int64_t>(1, channels / rings);
   return {each, each * rings};
 }
 
@@ -58,7 +58,7 @@ Time worst_hop(std::span<const Hop> hops, const PlanCosts& costs) {
 Plan ring_plan(const PlanRequest& request, std::int64_t steps) {
   const PlanCosts& costs = request.costs;
   if (request.routes->ranks <= 1) return {};
-  const auto [multiplicity, channels] = spread(request);
+  const auto [multiplicity, channels] = spread(request.channels.size(), costs.channels);
 
   Plan plan = empty_plan(costs, channels);
   PlanPhase phase;
@@ -84,7 +84,7 @@ Plan ring_plan(const PlanRequest& request, std::int64_t steps) {
 Plan chain_plan(const PlanRequest& request) {
   const PlanCosts& costs = request.costs;
   if (request.routes->ranks <= 1) return {};
-  const auto [multiplicity, channels] = spread(request);
+  const auto [multiplicity, channels] = spread(request.channels.size(), costs.channels);
   Plan plan = empty_plan(costs, channels);
   PlanPhase phase;
   for (const RingChannel& chain : request.channels)
@@ -104,6 +104,33 @@ Plan chain_plan(const PlanRequest& request) {
     // A chain of n-1 hops is full after n-2 chunks.
     plan.tail = Time::from_seconds(costs.chain_fill * (request.routes->ranks - 2.0) * natural / slowest);
   }
+  plan.phases.push_back(std::move(phase));
+  return plan;
+}
+
+// A channel of multiplicity m is m strands, each with 1/m of its bytes and of its rate.
+Plan pipeline_plan(const PlanRequest& request) {
+  if (!request.rounds.empty()) return rounds_plan(request);
+  const PlanCosts& costs = request.costs;
+  if (request.routes->ranks <= 1) return {};
+  const auto [each, channels] = spread(request.pipelines.size(), costs.channels);
+  Plan plan = empty_plan(costs, channels);
+  PlanPhase phase;
+  const double bytes = request.bytes.as_double();
+  const double fill =
+      costs.half_message > 0 && bytes > 0 ? 1 + std::pow(costs.half_message / bytes, costs.half_exponent) : 1;
+  for (const PipelineChannel& channel : request.pipelines) {
+    Time path;
+    for (const Hop& hop : channel.path) path += hop_latency(hop, costs);
+    phase.latency = std::max(phase.latency, path);
+    const double part = channel.share / static_cast<double>(each);
+    if (bytes > 0)
+      phase.strands.push_back({.volume = bytes * part,
+                               .cap = costs.rate * (part / fill),
+                               .multiplicity = each,
+                               .usage = channel.usage});
+  }
+  phase.latency += costs.base;
   plan.phases.push_back(std::move(phase));
   return plan;
 }

@@ -21,10 +21,11 @@ namespace busbar {
 struct PlanCosts {
   std::int64_t channels = 1;                // in all; spread evenly over the distinct rings
   Time base;                                // once per operation
-  std::array<Time, kLinkTypes> hop{};       // per hop that no slice hides, unless the links state their own
+  std::array<Time, kTransports> hop{};      // per hop that no slice hides, unless the links state their own
   Bandwidth rate = Bandwidth::unlimited();  // all channels together, what the protocol reaches at large sizes
   double half_bytes = 0;  // q_half: chunk per channel and step at which half of it is reached
   double half_exponent = 1;
+  double half_message = 0;      // message at which half the rate is reached (pipelines), with half_exponent
   double tail_steps = 0;        // the closing local copy, in steps' worth of time
   double chain_fill = 1;        // chunks of S / n that the last one of a chain waits for at each further hop
   std::string_view rate_bound;  // what `rate` stands for, in words: "NICs", "LL128 on NVLink"
@@ -88,13 +89,14 @@ struct PlanRequest {
   const GroupRoutes* routes = nullptr;
   std::span<const RingChannel> channels;  // rings or chains, as the algorithm's wiring asks
   std::span<const RoundRoutes> rounds;
+  std::span<const PipelineChannel> pipelines;
   std::span<const PairRoute> neighbours;  // member i to i + 1, the last to 0
   PlanCosts costs;
 };
 
 /// The latency of one hop: what its links state, else the profile's for its class.
 [[nodiscard]] inline Time hop_latency(const Hop& hop, const PlanCosts& costs) {
-  return hop.latency ? *hop.latency : costs.hop[static_cast<std::size_t>(hop.link)];
+  return hop.latency ? *hop.latency : costs.hop[static_cast<std::size_t>(hop.transport)];
 }
 
 /// The longest chain of `steps` consecutive hops round a ring: a chunk that starts at the worst place.
@@ -108,6 +110,10 @@ struct PlanRequest {
 /// A pipelined chain of all members (broadcast, reduce): latency of all its hops; one strand per distinct
 /// chain with volume S/c; the time that the last chunk needs through the chain's other hops as tail.
 [[nodiscard]] Plan chain_plan(const PlanRequest& request);
+
+/// Trees and reductions inside switches: latency of the longest path; one strand per distinct channel with
+/// volume share x S / c and the usage of all its edges. Given rounds instead, `rounds_plan`.
+[[nodiscard]] Plan pipeline_plan(const PlanRequest& request);
 
 /// One phase per run of equal rounds: `times` latencies, and one strand with all transfers of the round.
 [[nodiscard]] Plan rounds_plan(const PlanRequest& request);

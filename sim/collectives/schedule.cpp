@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace busbar {
 
@@ -36,10 +37,12 @@ std::uint32_t first_holder(const Schedule& s, std::uint32_t c) {
   return c;
 }
 
+std::uint32_t participants(const Schedule& s) { return s.ranks + s.switches; }
+
 // Every rank starts with a contribution of its own to every chunk, or one rank with the chunk.
 Holdings initial(const Schedule& s) {
   const bool all = is_reducing(s.kind) || s.kind == CollectiveKind::kBarrier;
-  Holdings holdings(s.ranks, std::vector<Contributions>(s.chunks));
+  Holdings holdings(participants(s), std::vector<Contributions>(s.chunks));
   for (std::uint32_t r = 0; r < s.ranks; ++r)
     for (std::uint32_t c = 0; c < s.chunks; ++c)
       if (all || first_holder(s, c) == r) holdings[r][c] = only(r, s.ranks);
@@ -74,6 +77,7 @@ Contributions promised(const Schedule& s, std::uint32_t r, std::uint32_t c) {
 }
 
 void deliver(Contributions& target, const Contributions& payload, bool reduce) {
+  if (payload.empty()) return;
   if (!reduce || target.empty()) {
     target = payload;
     return;
@@ -81,47 +85,61 @@ void deliver(Contributions& target, const Contributions& payload, bool reduce) {
   for (std::size_t i = 0; i < target.size(); ++i) target[i] += payload[i];
 }
 
-// A rank knows only what it took part in.
-bool share_a_rank(const Send& a, const Send& b) {
+// One knows only what one took part in.
+bool share_a_participant(const Send& a, const Send& b) {
   return a.to == b.from || a.from == b.from || a.to == b.to || a.from == b.to;
 }
 
 std::string order_breach(const Schedule& s) {
   for (std::size_t i = 0; i < s.sends.size(); ++i) {
     const Send& send = s.sends[i];
-    if (send.from >= s.ranks || send.to >= s.ranks || send.chunk >= s.chunks || send.round >= s.rounds)
+    if (send.from >= participants(s) || send.to >= participants(s) || send.chunk >= s.chunks ||
+        send.round >= s.rounds)
       return fmt::format("send {} is out of range", i);
     if (i > 0 && send.round < s.sends[i - 1].round)
       return fmt::format("send {} falls back to round {}", i, send.round);
     if (send.from == send.to) return fmt::format("send {} goes from rank {} to itself", i, send.from);
     for (const std::uint32_t a : send.after)
-      if (a >= i || s.sends[a].round >= send.round || !share_a_rank(s.sends[a], send))
+      if (a >= i || s.sends[a].round >= send.round || !share_a_participant(s.sends[a], send))
         return fmt::format("send {} waits for send {}, which is no earlier send of rank {} or {}", i, a,
                            send.from, send.to);
   }
   return "";
 }
 
-}  // namespace
+struct Outcome {
+  Holdings holdings;
+  std::optional<std::size_t> empty_send;  // the first of what its sender does not hold
+};
 
-std::vector<std::vector<Contributions>> run_symbolically(const Schedule& s) {
-  Holdings holdings = initial(s);
+Outcome run(const Schedule& s) {
+  Outcome outcome{.holdings = initial(s), .empty_send = {}};
+  Holdings& holdings = outcome.holdings;
   std::size_t begin = 0;
   while (begin < s.sends.size()) {
     std::size_t end = begin;
     std::vector<Contributions> payloads;  // sends of a round all leave before any arrives
-    for (; end < s.sends.size() && s.sends[end].round == s.sends[begin].round; ++end)
+    for (; end < s.sends.size() && s.sends[end].round == s.sends[begin].round; ++end) {
       payloads.push_back(holdings[s.sends[end].from][s.sends[end].chunk]);
+      if (payloads.back().empty() && !outcome.empty_send) outcome.empty_send = end;
+    }
     for (std::size_t i = begin; i < end; ++i)
       deliver(holdings[s.sends[i].to][s.sends[i].chunk], payloads[i - begin], s.sends[i].reduce);
     begin = end;
   }
-  return holdings;
+  return outcome;
 }
+
+}  // namespace
+
+std::vector<std::vector<Contributions>> run_symbolically(const Schedule& s) { return run(s).holdings; }
 
 std::string contract_breach(const Schedule& s) {
   if (std::string breach = order_breach(s); !breach.empty()) return breach;
-  const Holdings holdings = run_symbolically(s);
+  const auto [holdings, empty_send] = run(s);
+  if (empty_send)
+    return fmt::format("send {} is of chunk {}, of which {} holds nothing", *empty_send,
+                       s.sends[*empty_send].chunk, s.sends[*empty_send].from);
   for (std::uint32_t r = 0; r < s.ranks; ++r)
     for (std::uint32_t c = 0; c < s.chunks; ++c) {
       const Contributions want = promised(s, r, c);
@@ -154,7 +172,8 @@ double chunk_share(const Schedule& s) {
 
 std::vector<std::uint64_t> chunks_sent(const Schedule& s) {
   std::vector<std::uint64_t> sent(s.ranks, 0);
-  for (const Send& send : s.sends) ++sent[send.from];
+  for (const Send& send : s.sends)
+    if (send.from < s.ranks) ++sent[send.from];
   return sent;
 }
 

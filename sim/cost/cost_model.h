@@ -10,31 +10,59 @@
 #include "sim/base/group_routes.h"
 #include "sim/base/kernel_shape.h"
 #include "sim/collectives/algorithm.h"
+#include "sim/cost/nccl_table.h"
 #include "sim/cost/profile.h"
 
 namespace busbar {
 
-/// What the user forces; absent parts are chosen.
+/// What the user forces (absent parts are chosen), and how operations are called.
 struct Overrides {
   std::optional<std::string> algorithm;
   std::optional<Protocol> protocol;
   std::optional<std::int64_t> channels;
+  NcclSettings nccl;
+  bool isolated = true;  // false: back to back, as benchmarks call them
+};
+
+/// One operation on one group, as far as choice and cost depend on it.
+struct Operation {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  Bytes bytes;  // nccl-tests' size
+  DataType type = DataType::kFp32;
+  const GroupRoutes* routes = nullptr;
 };
 
 struct Choice {
   const Algorithm* algorithm = nullptr;
+  std::optional<NcclAlgorithm> nccl;  // where NCCL has it
   Protocol protocol = Protocol::kIdeal;
   std::int64_t channels = 1;
 };
 
 /// Algorithm, protocol and channels of one operation on one group.
-/// Errors (Error, kInput): an algorithm that the table does not have for this operation.
-[[nodiscard]] Choice choose(CollectiveKind kind, Bytes bytes, const GroupRoutes& routes,
-                            const Profile& profile, const Generation& generation, const Overrides& overrides);
+/// Errors (Error, kInput): an algorithm that the table does not have for this operation, or that cannot run.
+[[nodiscard]] Choice choose(const Operation& operation, const Profile& profile, const Overrides& overrides);
+
+/// NCCL's table for an operation that it chooses for by price; nullopt for the others (grouped sends).
+[[nodiscard]] std::optional<NcclTable> table_of(const Operation& operation, const Overrides& overrides);
+
+/// What decided for one that is in the table; nullopt where the user names a way that NCCL has not.
+[[nodiscard]] std::optional<NcclDecider> decider_of(const Operation& operation, const Overrides& overrides);
 
 /// The constants of that choice for `ring_plan` and its like.
-[[nodiscard]] PlanCosts costs_of(const Choice& choice, CollectiveKind kind, Bytes bytes,
-                                 const GroupRoutes& routes, const Profile& profile,
+[[nodiscard]] PlanCosts costs_of(const Choice& choice, const Operation& operation, const Profile& profile,
+                                 const Generation& generation, const Overrides& overrides);
+
+/// How a benchmark calls its operations.
+struct CallStyle {
+  std::int64_t gpus_per_process = 1;
+  std::optional<Time> launch;  // of one GPU's kernel; absent: the profile's
+  bool cuda_graph = false;
+};
+
+/// What a process that drives several GPUs sees: their launches, one after the other, and the device overlap
+/// from call to call, so that the slower of the two shows.
+[[nodiscard]] Time with_launches(Time device, const CallStyle& calls, const Profile& profile,
                                  const Generation& generation);
 
 /// The share of a link's nominal bandwidth that communication sustains.

@@ -29,4 +29,7 @@ struct NcclGraphs {
 /// src/enqueue.cc and src/graph/paths.cc (P2P channels), v2.28.9.
 [[nodiscard]] NcclGraphs nccl_graphs(const GroupFacts& facts, const NcclSettings& settings);
 
+/// The log in `settings` if it speaks of such a group (as many ranks and hosts, where it says), else nullptr.
+[[nodiscard]] const NcclLog* nccl_log_of(const GroupFacts& facts, const NcclSettings& settings);
+
 }  // namespace busbar

@@ -15,13 +15,18 @@ struct NcclTable {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   NcclCells cells;
   NcclGraphs graphs;
+  bool logged = false;  // the cells are those of a log
 };
+
+/// What made NCCL's choice, besides the table.
+enum class NcclDecider : std::uint8_t { kEstimates, kTunerRule, kLoggedCall };
 
 struct NcclChoice {
   NcclAlgorithm algorithm = NcclAlgorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   std::int64_t channels = 1;  // before they shrink for small sizes
   double estimate_us = 0;
+  NcclDecider decider = NcclDecider::kEstimates;
 };
 
 /// Latencies and bandwidths by algorithm and protocol; what settings, version or hardware rule out is 0.

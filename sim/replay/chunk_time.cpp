@@ -13,7 +13,9 @@ constexpr std::size_t kMostMessages = 200000;
 
 using Routes = std::map<std::pair<std::uint32_t, std::uint32_t>, PairRoute>;
 
-bool in_rings(Wiring wiring) { return wiring != Wiring::kRounds && wiring != Wiring::kNeighbours; }
+bool in_rings(Wiring wiring) {
+  return wiring == Wiring::kRings || wiring == Wiring::kChainsFromRoot || wiring == Wiring::kChainsToRoot;
+}
 
 // A channel's schedule runs over places in its order: rank p of the schedule is order[p]. A chain from the
 // root starts at place 0, one into the root ends at the last place.
@@ -60,6 +62,12 @@ Time chunk_time(const PlanCache::Detail& d, Bytes bytes, Placement& placement) {
     throw Error({.where = "--detail chunk",
                  .expected = fmt::format("at most {} ranks", kMostRanks),
                  .given = fmt::format("{}", d.shape.ranks)});
+  if (is_pipeline(d.algorithm->wiring))
+    throw Error({.where = "--detail chunk",
+                 .message = fmt::format("{} is not run message by message: chunks do not follow trees and "
+                                        "reductions inside switches",
+                                        d.algorithm->name),
+                 .suggestion = "--algorithm ring is"});
   const std::vector<ChunkLane> lanes =
       in_rings(d.algorithm->wiring) ? channel_lanes(d, bytes, placement) : pair_lanes(d, bytes, placement);
   std::size_t messages = 0;

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/engine/event_queue.h"
-#include "sim/engine/strand_set.h"
+#include "sim/replay/lone_run.h"
 #include "sim/replay/replay.h"
 
 namespace busbar {
@@ -17,63 +16,6 @@ namespace {
 constexpr double kUnlimitedFactor = 1e6;
 constexpr std::size_t kRanksNamed = 3;
 constexpr std::size_t kCausesNamed = 4;
-
-/// A plan's strands with the machine to themselves.
-struct LoneRun {
-  Time transfer;                                   // until the last strand ends
-  std::size_t last = 0;                            // that strand
-  std::uint32_t bottleneck = MaxMinSolver::kNone;  // what held it at its end
-  std::vector<double> peaks;                       // by link, share of its capacity
-};
-
-LoneRun run_alone(std::span<const Strand> plan, std::span<const double> capacity) {
-  LoneRun run;
-  StrandSet set({capacity.begin(), capacity.end()});
-  EventQueue queue;
-  std::vector<std::size_t> number_of_slot;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    const StrandId id = set.add(plan[i], Time::zero());
-    number_of_slot.resize(std::max(number_of_slot.size(), id.index() + 1));
-    number_of_slot[id.index()] = i;
-  }
-  for (;;) {
-    for (const StrandSet::Ending& e : set.settle(run.transfer))
-      queue.push(e.at, {0, e.strand.value(), e.stamp});
-    if (queue.empty()) break;
-    run.transfer = queue.next_time();
-    while (!queue.empty() && queue.next_time() == run.transfer) {
-      const Event event = queue.pop();
-      const StrandId id(event.index);
-      if (!set.is_current(id, event.stamp)) continue;
-      run.last = number_of_slot[id.index()];
-      run.bottleneck = set.bottleneck(id);
-      set.finish(id);
-    }
-  }
-  for (const ResourceTotals& t : set.totals()) run.peaks.push_back(t.peak_share);
-  return run;
-}
-
-// Phase by phase; what held the longest one counts.
-LoneRun run_alone(const Plan& plan, std::span<const double> capacity) {
-  LoneRun whole;
-  Time longest = Time::picoseconds(-1);
-  std::size_t before = 0;
-  for (const PlanPhase& phase : plan.phases) {
-    const LoneRun run = run_alone(std::span<const Strand>(phase.strands), capacity);
-    whole.transfer += run.transfer;
-    whole.peaks.resize(run.peaks.size());
-    for (std::size_t i = 0; i < run.peaks.size(); ++i)
-      whole.peaks[i] = std::max(whole.peaks[i], run.peaks[i]);
-    if (run.transfer > longest) {
-      longest = run.transfer;
-      whole.last = before + run.last;
-      whole.bottleneck = run.bottleneck;
-    }
-    before += phase.strands.size();
-  }
-  return whole;
-}
 
 double flows_on(std::span<const Strand> plan, std::uint32_t resource) {
   double flows = 0;
@@ -169,6 +111,9 @@ Explanation Explainer::explain(Replay& replay, const OperationRecord& record, co
     held = fmt::format("{} full with {:.3g} flows, {:.1f} GB/s", e.limit.link, e.limit.flows,
                        e.limit.capacity_Bps / 1e9);
   e.terms = terms_of({&record, &planned, volume, rate, held});
+  e.choices = priced_choices(replay.plans(), record);
+  e.transports = transports_of(replay, record, planned);
+  e.beyond = beyond_line_rate(record, *planned.routes);
   add_waits(e, replay, record, tally);
   add_traffic(e, tally, record, lone.peaks);
   return e;
@@ -252,6 +197,23 @@ void Explainer::add_limit(Explanation& e, const PlannedOperation& planned, std::
                      : next;
 }
 
+namespace {
+
+// Participants from `ranks` on are switches.
+ExplainedSend said(const Send& send, std::span<const std::uint32_t> ranks) {
+  const auto n = static_cast<std::uint32_t>(ranks.size());
+  const auto number = [&](std::uint32_t p) { return p < n ? ranks[p] : p - n; };
+  return {.from = number(send.from),
+          .to = number(send.to),
+          .chunk = send.chunk,
+          .reduce = send.reduce,
+          .holds = {},
+          .from_switch = send.from >= n,
+          .to_switch = send.to >= n};
+}
+
+}  // namespace
+
 std::vector<ExplainedRound> rounds_of(const Algorithm& algorithm, const GroupShape& shape,
                                       std::span<const std::uint32_t> ranks) {
   const Schedule schedule = algorithm.schedule(shape);
@@ -266,11 +228,11 @@ std::vector<ExplainedRound> rounds_of(const Algorithm& algorithm, const GroupSha
     const auto holdings = run_symbolically(so_far);
     for (std::size_t i = begin; i < end; ++i) {
       const Send& send = schedule.sends[i];
-      ExplainedSend said{ranks[send.from], ranks[send.to], send.chunk, send.reduce, {}};
+      ExplainedSend explained = said(send, ranks);
       const Contributions& held = holdings[send.to][send.chunk];
       for (std::size_t r = 0; r < held.size() && r < ranks.size(); ++r)
-        if (held[r] > 0) said.holds.push_back(ranks[r]);
-      rounds[round].sends.push_back(std::move(said));
+        if (held[r] > 0) explained.holds.push_back(ranks[r]);
+      rounds[round].sends.push_back(std::move(explained));
     }
     begin = end;
   }

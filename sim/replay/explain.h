@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "sim/replay/plan_cache.h"
 #include "sim/replay/rendezvous.h"
 #include "sim/result/explanation.h"
+#include "sim/result/run_result.h"
 #include "topologies/topology.h"
 
 namespace busbar {
@@ -56,6 +58,20 @@ class Explainer {
 /// The steps of an algorithm among `ranks`, one round after the other.
 [[nodiscard]] std::vector<ExplainedRound> rounds_of(const Algorithm& algorithm, const GroupShape& shape,
                                                     std::span<const std::uint32_t> ranks);
+
+/// NCCL's table for a record's operation, and what decided.
+[[nodiscard]] PricedChoices priced_choices(PlanCache& plans, const OperationRecord& record);
+
+/// The warning that an NCCL log speaks of no group of this run, if there is a log and it does not.
+[[nodiscard]] std::optional<Warning> unused_log_warning(const Replay& replay);
+
+/// How the GPUs of a record's group talk, inside hosts and between them.
+[[nodiscard]] std::vector<TransportUse> transports_of(Replay& replay, const OperationRecord& record,
+                                                      const PlannedOperation& planned);
+
+/// Why busbw may exceed the line rate of the links: busbw counts what a ring would carry. "" where a link
+/// carries as much as busbw counts, or more.
+[[nodiscard]] std::string beyond_line_rate(const OperationRecord& record, const GroupRoutes& routes);
 
 /// The quantities of T = latency + V / r + tail with their numbers, for one plan. `rate`: what the strand
 /// that ends last reaches with the machine to itself; `limit` says in words what holds it there.

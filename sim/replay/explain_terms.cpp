@@ -23,34 +23,56 @@ bool is_ring(const OperationRecord& r) {
   return r.algorithm == "ring" && r.kind != CollectiveKind::kBroadcast && r.kind != CollectiveKind::kReduce;
 }
 
+bool is_pipelined(const TermRequest& t) { return !t.planned->pipelines.empty(); }
+
+// Channels that run alike along the path of the first strand.
+std::int64_t alike(const TermRequest& t) {
+  return t.planned->plan.phases.front().strands.front().multiplicity;
+}
+
 std::int64_t ring_steps(const OperationRecord& r) {
   const std::int64_t lap = std::int64_t{r.ranks} - 1;
   return r.kind == CollectiveKind::kAllReduce || r.kind == CollectiveKind::kBarrier ? 2 * lap : lap;
 }
 
-// "7 x nvlink 2.5 us, 1 x rdma 14 us": the hops of one lap, by kind and latency.
-std::string lap_text(const RingChannel& ring, const PlanCosts& costs) {
+// "7 x nvlink 2.5 us, 1 x rdma 14 us": hops by way and latency.
+std::string path_text(const std::vector<Hop>& path, const PlanCosts& costs) {
   struct Kind {
-    LinkType link;
+    Transport transport;
     Time latency;
     std::size_t count;
   };
   std::vector<Kind> kinds;
-  for (const Hop& hop : ring.hops) {
+  for (const Hop& hop : path) {
     const Time latency = hop_latency(hop, costs);
-    const auto it = std::find_if(kinds.begin(), kinds.end(),
-                                 [&](const Kind& k) { return k.link == hop.link && k.latency == latency; });
+    const auto it = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) {
+      return k.transport == hop.transport && k.latency == latency;
+    });
     if (it == kinds.end()) {
-      kinds.push_back({hop.link, latency, 1});
+      kinds.push_back({hop.transport, latency, 1});
     } else {
       ++it->count;
     }
   }
   std::string list;
   for (const Kind& k : kinds)
-    list +=
-        fmt::format("{}{} x {} {}", list.empty() ? "" : ", ", k.count, name_of(k.link), to_text(k.latency));
+    list += fmt::format("{}{} x {} {}", list.empty() ? "" : ", ", k.count, name_of(k.transport),
+                        to_text(k.latency));
   return list;
+}
+
+// Of the channel whose path takes longest.
+std::string pipeline_path_text(const TermRequest& t) {
+  const PlanCosts& costs = t.planned->costs;
+  const PipelineChannel* longest = nullptr;
+  Time most = Time::picoseconds(-1);
+  for (const PipelineChannel& channel : t.planned->pipelines) {
+    Time path;
+    for (const Hop& hop : channel.path) path += hop_latency(hop, costs);
+    if (path > most) longest = &channel;
+    most = std::max(most, path);
+  }
+  return longest == nullptr ? "" : path_text(longest->path, costs);
 }
 
 FormulaTerm latency_term(const TermRequest& t) {
@@ -61,7 +83,9 @@ FormulaTerm latency_term(const TermRequest& t) {
   const GroupRoutes& routes = *t.planned->routes;
   if (is_ring(*t.record) && !routes.rings.empty()) {
     words += fmt::format("{} for the slowest {} consecutive hops (one lap: {})", path, ring_steps(*t.record),
-                         lap_text(routes.rings.front(), costs));
+                         path_text(routes.rings.front().hops, costs));
+  } else if (is_pipelined(t)) {
+    words += fmt::format("{} for the hops of its longest path ({})", path, pipeline_path_text(t));
   } else {
     words += path + " for its hops";
   }
@@ -74,6 +98,10 @@ FormulaTerm volume_term(const TermRequest& t) {
     return {"V",
             fmt::format("steps x S / (n c) = {} x {} / ({} ranks x {} channels) = {} per channel and hop",
                         ring_steps(r), text(r.bytes.as_double()), r.ranks, r.channels, text(t.volume))};
+  if (is_pipelined(t))
+    return {"V", fmt::format("share x S / m = {:.4g} x {} / {} alike = {} on each channel",
+                             t.planned->pipelines.front().share, text(r.bytes.as_double()), alike(t),
+                             text(t.planned->plan.phases.front().strands.front().volume))};
   if (r.kind == CollectiveKind::kSendRecv) return {"V", fmt::format("S = {}", text(t.volume))};
   return {"V", fmt::format("{} on each flow of the slowest strand", text(t.volume))};
 }
@@ -97,6 +125,20 @@ FormulaTerm cap_term(const TermRequest& t, double cap) {
   return {"cap", fmt::format("{} = {} = {}", symbols, numbers, rate_text(cap))};
 }
 
+// The ceiling of one channel of a pipeline: B share / m / (1 + (S_half / S)^g).
+FormulaTerm pipeline_cap_term(const TermRequest& t, double cap) {
+  const PlanCosts& costs = t.planned->costs;
+  std::string symbols = "B share / m";
+  std::string numbers = fmt::format("{} x {:.4g} / {}", rate_text(costs.rate.Bps()),
+                                    t.planned->pipelines.front().share, alike(t));
+  if (costs.half_message > 0) {
+    symbols += " / (1 + (S_half / S)^g)";
+    numbers += fmt::format(" / (1 + ({} / {})^{:.3g})", text(costs.half_message),
+                           text(t.record->bytes.as_double()), costs.half_exponent);
+  }
+  return {"cap", fmt::format("{} = {} = {}", symbols, numbers, rate_text(cap))};
+}
+
 FormulaTerm tail_term(const TermRequest& t) {
   const std::string total = to_text(t.planned->plan.tail);
   if (!is_ring(*t.record)) return {"tail", fmt::format("the last chunk through the other hops = {}", total)};
@@ -113,7 +155,7 @@ std::vector<FormulaTerm> terms_of(const TermRequest& t) {
   if (strands.empty()) return terms;
   terms.push_back(volume_term(t));
   const double cap = strands.front().cap.Bps();
-  if (std::isfinite(cap)) terms.push_back(cap_term(t, cap));
+  if (std::isfinite(cap)) terms.push_back(is_pipelined(t) ? pipeline_cap_term(t, cap) : cap_term(t, cap));
   terms.push_back({"r", t.rate > 0 ? fmt::format("{} ({})", rate_text(t.rate), t.limit) : "unlimited"});
   if (plan.tail > Time::zero()) terms.push_back(tail_term(t));
   return terms;

@@ -8,7 +8,7 @@
 namespace busbar {
 
 std::vector<double> Placement::sustained() const {
-  // NVLink's efficiency is that of the host's GPUs.
+  // The efficiency of links between GPUs is that of the host's GPUs.
   std::vector<const Generation*> by_host(topology_->hosts().size(), nullptr);
   for (std::uint32_t r = 0; r < ranks(); ++r) {
     const std::uint32_t host = topology_->device(device(r)).host;
@@ -18,7 +18,8 @@ std::vector<double> Placement::sustained() const {
   std::vector<double> capacity;
   capacity.reserve(topology_->links().size());
   for (const Link& link : topology_->links()) {
-    const std::uint32_t host = link.type == LinkType::kNvlink ? topology_->device(link.from).host : kNoHost;
+    const bool between_gpus = link.type == LinkType::kNvlink || link.type == LinkType::kXgmi;
+    const std::uint32_t host = between_gpus ? topology_->device(link.from).host : kNoHost;
     const Generation* g = host == kNoHost ? nullptr : by_host[host];
     capacity.push_back(link.bandwidth.Bps() *
                        link_efficiency(link.type, *profile_, g == nullptr ? fallback : *g));
@@ -29,7 +30,7 @@ std::vector<double> Placement::sustained() const {
 const Generation& Placement::oldest(std::span<const std::uint32_t> members) const {
   const Generation* oldest = &generation(members.front());
   for (const std::uint32_t rank : members)
-    if (generation(rank).compute_capability < oldest->compute_capability) oldest = &generation(rank);
+    if (&generation(rank) < oldest) oldest = &generation(rank);  // the profile lists them oldest first
   return *oldest;
 }
 

@@ -24,7 +24,8 @@ const PlannedOperation& PlanCache::collective(GroupId group, const Op& op, const
   GroupState& state = groups_[group.index()];
   const std::span<const std::uint32_t> ranks = members(group);
   if (!state.routes) state.routes = std::make_unique<GroupRoutes>(placement_->group(ranks));
-  return plan(state, {op.collective, op.bytes, op.root.value_or(0), op.splits.value_or(kEven), kind_name});
+  return plan(state,
+              {op.collective, op.bytes, op.root.value_or(0), op.splits.value_or(kEven), op.type, kind_name});
 }
 
 const PlannedOperation& PlanCache::transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
@@ -35,7 +36,7 @@ const PlannedOperation& PlanCache::transfer(std::uint32_t from, std::uint32_t to
     state.routes = std::make_unique<GroupRoutes>(placement_->outline(state.members));
     state.neighbours = {placement_->pair(from, to)};
   }
-  return plan(state, {CollectiveKind::kSendRecv, bytes, 0, kEven, kind_name});
+  return plan(state, {CollectiveKind::kSendRecv, bytes, 0, kEven, DataType::kInt8, kind_name});
 }
 
 // Routes are found once per group (and root, where one matters) and borrowed by its plans.
@@ -54,17 +55,41 @@ void PlanCache::wire(const Origin& origin, const Algorithm& algorithm, PlanReque
       request.channels = it->second;
       return;
     }
-    case Wiring::kRounds: {
-      const auto [it, is_new] = state.rounds.try_emplace({&algorithm, root, origin.splits});
-      if (is_new) it->second = placement_->rounds(state.members, rounds_of(origin, algorithm));
-      request.rounds = it->second;
+    case Wiring::kRounds:
+      request.rounds = rounds(origin, algorithm);
       return;
-    }
+    case Wiring::kTrees:
+    case Wiring::kSwitch:
+    case Wiring::kSwitchTrees:
+    case Wiring::kNetworkSwitch:
+      if (profile_->ideal) {
+        request.rounds = rounds(origin, algorithm);
+      } else {
+        request.pipelines = pipelines(state, algorithm);
+      }
+      return;
     case Wiring::kNeighbours:
       if (state.neighbours.empty()) state.neighbours = placement_->neighbours(state.members);
       request.neighbours = state.neighbours;
       return;
   }
+}
+
+std::span<const RoundRoutes> PlanCache::rounds(const Origin& origin, const Algorithm& algorithm) {
+  GroupState& state = *origin.state;
+  const auto [it, is_new] = state.rounds.try_emplace({&algorithm, origin.root, origin.splits});
+  if (is_new) it->second = placement_->rounds(state.members, rounds_of(origin, algorithm));
+  return it->second;
+}
+
+std::span<const PipelineChannel> PlanCache::pipelines(GroupState& state, const Algorithm& algorithm) {
+  const auto [it, is_new] = state.pipelines.try_emplace({algorithm.wiring, algorithm.kind});
+  if (!is_new) return it->second;
+  if (algorithm.wiring == Wiring::kTrees) it->second = placement_->trees(state.members);
+  if (algorithm.wiring == Wiring::kSwitch) it->second = placement_->switches(state.members, algorithm.kind);
+  if (algorithm.wiring == Wiring::kSwitchTrees) it->second = placement_->switch_trees(state.members);
+  if (algorithm.wiring == Wiring::kNetworkSwitch) it->second = placement_->network_switches(state.members);
+  return it->second;
 }
 
 // Uneven splits: one round of all pairs, the largest block a whole flow and the others lighter, so that all
@@ -88,9 +113,11 @@ std::vector<Round> PlanCache::rounds_of(const Origin& origin, const Algorithm& a
 
 const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
   if (const auto it = state.plans.find(key); it != state.plans.end()) return it->second;
-  Chosen chosen = choose_and_plan({&state, key.root, key.splits}, key.kind, key.bytes);
-  PlannedOperation planned{
-      .plan = std::move(chosen.plan), .routes = state.routes.get(), .costs = chosen.costs};
+  Chosen chosen = choose_and_plan({&state, key.root, key.splits, key.type}, key.kind, key.bytes);
+  PlannedOperation planned{.plan = std::move(chosen.plan),
+                           .routes = state.routes.get(),
+                           .costs = chosen.costs,
+                           .pipelines = chosen.pipelines};
   planned.record = record_of(state, key, chosen.choice, planned.plan);
   return state.plans.emplace(key, std::move(planned)).first->second;
 }
@@ -98,13 +125,14 @@ const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
 PlanCache::Chosen PlanCache::choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes) {
   GroupState& state = *origin.state;
   const Generation& generation = placement_->oldest(state.members);
-  const Choice choice = choose(kind, bytes, *state.routes, *profile_, generation, overrides_);
+  const Operation operation{kind, bytes, origin.type, state.routes.get()};
+  const Choice choice = choose(operation, *profile_, overrides_);
   PlanRequest request{.kind = kind,
                       .bytes = bytes,
                       .routes = state.routes.get(),
-                      .costs = costs_of(choice, kind, bytes, *state.routes, *profile_, generation)};
+                      .costs = costs_of(choice, operation, *profile_, generation, overrides_)};
   if (state.routes->ranks > 1) wire(origin, *choice.algorithm, request);
-  return {choice, choice.algorithm->plan(request), request.costs};
+  return {choice, choice.algorithm->plan(request), request.costs, request.pipelines};
 }
 
 PlanCache::Detail PlanCache::detail_of(const OperationRecord& record) {
@@ -119,6 +147,34 @@ PlanCache::Detail PlanCache::detail_of(const OperationRecord& record) {
           state.members,
           {state.routes->ranks, origin.root, state.routes->by_host},
           request.channels};
+}
+
+std::optional<NcclTable> PlanCache::table_of(const OperationRecord& record) {
+  const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
+  if (profile_->ideal || record.ranks < 2) return std::nullopt;
+  return busbar::table_of({record.kind, record.bytes, origin.type, origin.state->routes.get()}, overrides_);
+}
+
+std::optional<NcclTable> PlanCache::whole_table_of(const OperationRecord& record) {
+  const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
+  if (profile_->ideal || record.ranks < 2) return std::nullopt;
+  Overrides unforced = overrides_;
+  unforced.algorithm.reset();
+  unforced.protocol.reset();
+  return busbar::table_of({record.kind, record.bytes, origin.type, origin.state->routes.get()}, unforced);
+}
+
+std::optional<NcclDecider> PlanCache::decider_of(const OperationRecord& record) {
+  const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
+  return busbar::decider_of({record.kind, record.bytes, origin.type, origin.state->routes.get()}, overrides_);
+}
+
+std::span<const std::uint32_t> PlanCache::members_of(const OperationRecord& record) const {
+  return origins_[static_cast<std::size_t>(&record - records_.data())].state->members;
+}
+
+const GroupFacts& PlanCache::facts_of(const OperationRecord& record) const {
+  return origins_[static_cast<std::size_t>(&record - records_.data())].state->routes->facts;
 }
 
 Plan PlanCache::plan_at(const OperationRecord& record, Bytes bytes) {
@@ -147,7 +203,7 @@ std::uint32_t PlanCache::record_of(GroupState& state, const Key& key, const Choi
                         .channels = plan.channels,
                         .latency = plan.latency(),
                         .rate_bound = std::string(plan.rate_bound)});
-  if (is_new) origins_.push_back({&state, key.root, key.splits});
+  if (is_new) origins_.push_back({&state, key.root, key.splits, key.type});
   ++records_[it->second].groups;
   return it->second;
 }

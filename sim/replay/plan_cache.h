@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -51,6 +52,7 @@ struct PlannedOperation {
   std::uint32_t record = 0;
   const GroupRoutes* routes = nullptr;  // what the plan was made for, for explanations
   PlanCosts costs;
+  std::span<const PipelineChannel> pipelines;  // where it is planned as pipelines
 };
 
 class PlanCache {
@@ -74,6 +76,16 @@ class PlanCache {
   [[nodiscard]] const PlannedOperation& transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
                                                  const std::string& kind_name);
   [[nodiscard]] std::vector<OperationRecord>& records() { return records_; }
+  /// NCCL's table for a record's operation, where it has one.
+  [[nodiscard]] std::optional<NcclTable> table_of(const OperationRecord& record);
+  /// The same without what --algorithm and --protocol rule out.
+  [[nodiscard]] std::optional<NcclTable> whole_table_of(const OperationRecord& record);
+  /// What decided for a record's operation, where NCCL has a table for it; nullopt: the user did.
+  [[nodiscard]] std::optional<NcclDecider> decider_of(const OperationRecord& record);
+  [[nodiscard]] std::span<const std::uint32_t> members_of(const OperationRecord& record) const;
+  [[nodiscard]] const GroupFacts& facts_of(const OperationRecord& record) const;
+  [[nodiscard]] const Overrides& overrides() const { return overrides_; }
+  [[nodiscard]] const Profile& profile() const { return *profile_; }
   /// The plan of the same operation on the first of its groups at another size.
   [[nodiscard]] Plan plan_at(const OperationRecord& record, Bytes bytes);
   /// Routes of every group that communicated, for warnings; nullptr for those that did not.
@@ -86,6 +98,7 @@ class PlanCache {
     Bytes bytes;
     std::uint32_t root;
     std::uint32_t splits;  // matrix, kEven: none
+    DataType type;
     std::string group_kind;
     auto operator<=>(const Key&) const = default;
   };
@@ -96,6 +109,8 @@ class PlanCache {
     std::map<std::pair<std::uint32_t, bool>, std::vector<RingChannel>> chains;  // by root, into it
     // By algorithm, root and matrix.
     std::map<std::tuple<const Algorithm*, std::uint32_t, std::uint32_t>, std::vector<RoundRoutes>> rounds;
+    // By wiring, and by kind where the traffic differs.
+    std::map<std::pair<Wiring, CollectiveKind>, std::vector<PipelineChannel>> pipelines;
     std::map<Key, PlannedOperation> plans;  // stable addresses
   };
   using RecordKey =
@@ -105,17 +120,21 @@ class PlanCache {
     Choice choice;
     Plan plan;
     PlanCosts costs;
+    std::span<const PipelineChannel> pipelines;
   };
   struct Origin {  // of a record: the first group that ran it
     GroupState* state;
     std::uint32_t root;
     std::uint32_t splits;
+    DataType type;
   };
 
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
   void wire(const Origin& origin, const Algorithm& algorithm, PlanRequest& request);
   [[nodiscard]] std::vector<Round> rounds_of(const Origin& origin, const Algorithm& algorithm) const;
   [[nodiscard]] Chosen choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes);
+  [[nodiscard]] std::span<const PipelineChannel> pipelines(GroupState& state, const Algorithm& algorithm);
+  [[nodiscard]] std::span<const RoundRoutes> rounds(const Origin& origin, const Algorithm& algorithm);
   [[nodiscard]] std::uint32_t record_of(GroupState& state, const Key& key, const Choice& choice,
                                         const Plan& plan);
 

@@ -96,6 +96,7 @@ class Replay {
   [[nodiscard]] const History& history() const { return history_; }
   [[nodiscard]] const StrandSet& strands() const { return strands_; }
   [[nodiscard]] PlanCache& plans() { return plans_; }
+  [[nodiscard]] const PlanCache& plans() const { return plans_; }
   [[nodiscard]] Placement& placement() { return placement_; }
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] std::span<const std::string> kinds() const { return kinds_.names; }

@@ -186,11 +186,11 @@ void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
     if (routes == nullptr || routes->hosts < 2 || routes->rings.empty()) continue;
     const auto first = replay.plans().members(GroupId(g)).front();
     const std::uint32_t host = topology.device(topology.ranks()[first]).host;
-    if (host == kNoHost || topology.hosts()[host].nics.size() <= routes->rings.size()) continue;
+    if (host == kNoHost || topology.hosts()[host].nics.size() <= routes->facts.nics) continue;
     result.warnings.push_back(
         {"few-nics",
          fmt::format("group {} uses {} of the {} NICs of a host", quoted(replay.trace().groups[g].name),
-                     routes->rings.size(), topology.hosts()[host].nics.size())});
+                     routes->facts.nics, topology.hosts()[host].nics.size())});
     return;  // groups of one kind are alike: one sentence is enough
   }
 }
@@ -210,6 +210,7 @@ void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
     result.warnings.push_back(
         {"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
   warn_of_nics(result, replay, topology);
+  if (auto warning = unused_log_warning(replay)) result.warnings.push_back(std::move(*warning));
   if (result.inputs.profile != "ideal") warn_of_wire(result, replay);
   for (Warning& warning : small_message_warnings(replay, result.step_time))
     result.warnings.push_back(std::move(warning));
@@ -232,7 +233,8 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
   result.assumptions.push_back(fmt::format(
       "{} GPUs: large matmuls run at {:.0f} % of their peak ({:.3f} alone x {:.3f} inside a step; fitted)",
       g.name, 100 * g.matmul_efficiency * g.step_share, g.matmul_efficiency, g.step_share));
-  result.assumptions.emplace_back("collectives run as rings; trees and NVLink SHARP are not modelled yet");
+  result.assumptions.push_back(fmt::format("NCCL {} chooses algorithms, protocols and channels",
+                                           to_text(replay.plans().overrides().nccl.version)));
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ struct SimOptions {
   Overrides overrides;
   std::optional<TimelineRequest> timeline;  // steps only
   bool explain = false;
-  bool chunks = false;  // sweeps only: run each collective message by message instead of planning it
+  CallStyle calls;        // sweeps only
+  bool isolated = false;  // sweeps only: each operation alone on its stream, as in a step
+  bool chunks = false;    // sweeps only: run each collective message by message instead of planning it
 };
 
 /// Simulates one step. Pure: no globals, no I/O, no clock.

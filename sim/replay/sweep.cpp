@@ -83,11 +83,15 @@ SweepRow row_of(const OperationRecord& record, std::int64_t ranks, DataType type
   return row;
 }
 
+void set_time(SweepRow& row, Time time, std::int64_t ranks) {
+  row.time = time;
+  row.algbw_Bps = time > Time::zero() ? row.size.as_double() / time.seconds() : 0;
+  row.busbw_Bps = row.algbw_Bps * busbw_factor(row.operation, ranks);
+}
+
 // --detail chunk: the same row by the messages themselves.
 void retime(SweepRow& row, Replay& replay, const OperationRecord& record, std::int64_t ranks) {
-  row.time = chunk_time(replay.plans().detail_of(record), record.bytes, replay.placement());
-  row.algbw_Bps = row.time > Time::zero() ? row.size.as_double() / row.time.seconds() : 0;
-  row.busbw_Bps = row.algbw_Bps * busbw_factor(row.operation, ranks);
+  set_time(row, chunk_time(replay.plans().detail_of(record), record.bytes, replay.placement()), ranks);
 }
 
 // Groups up to this size get their steps listed.
@@ -104,6 +108,21 @@ void explain_rows(Sweep& sweep, Replay& replay, std::span<const std::uint32_t> r
     const GroupShape shape{static_cast<std::uint32_t>(ranks.size()), root, routes->by_host};
     e.chunk_bytes = e.bytes.as_double() * chunk_share(algorithm->schedule(shape));
     e.rounds = rounds_of(*algorithm, shape, ranks);
+  }
+}
+
+// One sentence per algorithm whose busbw passes the line rate of what the group's data crosses.
+void note_beyond_line_rate(Sweep& sweep, Replay& replay) {
+  const GroupRoutes* routes = replay.plans().routes(GroupId(0));
+  if (routes == nullptr) return;
+  const double line = routes->hosts > 1 ? routes->inter.Bps() : routes->intra.Bps();
+  const auto& records = replay.plans().records();
+  for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
+    if (sweep.rows[i].busbw_Bps <= line) continue;
+    const std::string why = beyond_line_rate(records[i], *routes);
+    const std::string note = fmt::format("{}: {}", records[i].algorithm, why);
+    if (!why.empty() && std::find(sweep.notes.begin(), sweep.notes.end(), note) == sweep.notes.end())
+      sweep.notes.push_back(note);
   }
 }
 
@@ -140,7 +159,9 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
          .given = "smaller sizes only"});
 
   const StepTrace trace = trace_of(request, sizes, total);
-  Replay replay(topology, trace, profile, options.overrides);
+  Overrides overrides = options.overrides;
+  overrides.isolated = options.isolated;
+  Replay replay(topology, trace, profile, overrides);
   if (options.explain) replay.explain();
   replay.run();
   Sweep result{.cluster_name = topology.name(),
@@ -151,11 +172,15 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
   result.inputs.profile = profile.name;
   for (const OperationRecord& record : replay.plans().records()) {
     result.rows.push_back(row_of(record, n, request.type, topology));
-    if (options.chunks) retime(result.rows.back(), replay, record, n);
+    SweepRow& row = result.rows.back();
+    if (options.chunks) retime(row, replay, record, n);
+    set_time(row, with_launches(row.time, options.calls, profile, replay.placement().oldest(request.ranks)),
+             n);
   }
   if (const GroupRoutes* routes = replay.plans().routes(GroupId(0))) result.hosts = routes->hosts;
   if (options.explain) explain_rows(result, replay, request.ranks, request.root);
   find_half_bandwidth(result);
+  note_beyond_line_rate(result, replay);
   for (const ProfileParameter& p :
        parameters_of(profile, replay.placement().generation(request.ranks.front())))
     result.parameters.push_back({p.name, p.value, p.origin, p.source});
@@ -163,6 +188,7 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
     result.warnings.push_back(
         {"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
                                     replay.placement().generation(0).name)});
+  if (auto warning = unused_log_warning(replay)) result.warnings.push_back(std::move(*warning));
   return result;
 }
 

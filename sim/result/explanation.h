@@ -46,15 +46,41 @@ struct StartCause {
   std::uint64_t count = 0;
 };
 
+/// Of two participants, ranks unless they are switches, which are numbered from 0: those inside the hosts in
+/// the hosts' order, then the network's.
 struct ExplainedSend {
-  std::uint32_t from = 0, to = 0;  // ranks
+  std::uint32_t from = 0, to = 0;
   std::uint32_t chunk = 0;
   bool reduce = false;
   std::vector<std::uint32_t> holds;  // whose contributions the receiver then has of the chunk
+  bool from_switch = false, to_switch = false;
 };
 
 struct ExplainedRound {
   std::vector<ExplainedSend> sends;
+};
+
+/// One cell of NCCL's table: what it reckons an algorithm with a protocol takes.
+struct PricedChoice {
+  std::string algorithm, protocol;
+  bool available = false;    // else the figures are 0
+  double bandwidth_Bps = 0;  // the algorithm's: message size over time
+  double latency_s = 0, estimate_s = 0;
+  bool chosen = false;
+};
+
+/// By which NCCL chose: all algorithms, the protocols of each in a row. Empty where NCCL has no choice.
+struct PricedChoices {
+  std::string decided_by;  // version, and what overruled the estimates
+  std::vector<PricedChoice> cells;
+};
+
+/// How data gets from GPU to GPU, and what a hop then costs.
+struct TransportUse {
+  std::string where;  // "in a host", "between hosts"
+  std::string transport;
+  Time hop_latency;       // of the profile, where the links state none
+  double efficiency = 0;  // sustained / nominal
 };
 
 /// All operations of one kind, size, group kind and choice: what CollectiveRecord counts, explained.
@@ -68,6 +94,9 @@ struct Explanation {
   Time alone;  // with the machine to itself: latency + transfer + tail
   Time latency, transfer, tail;
   std::vector<FormulaTerm> terms;
+  PricedChoices choices;
+  std::vector<TransportUse> transports;
+  std::string beyond;  // why busbw may exceed the line rate of the links, where it may
   RateLimit limit;
   Time waited;                         // per member and over the step, from its arrival to the last one's
   std::vector<MemberWait> waited_for;  // most first

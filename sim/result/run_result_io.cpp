@@ -91,13 +91,18 @@ Json timeline_json(const std::vector<RankTimeline>& timelines) {
   return j;
 }
 
+// A rank is its number, a switch is called "switch 0".
+Json participant_json(std::uint32_t number, bool is_switch) {
+  return is_switch ? Json("switch " + std::to_string(number)) : Json(number);
+}
+
 Json rounds_json(const std::vector<ExplainedRound>& rounds) {
   Json j = Json::array();
   for (const ExplainedRound& round : rounds) {
     Json sends = Json::array();
     for (const ExplainedSend& s : round.sends)
-      sends.push_back({{"from", s.from},
-                       {"to", s.to},
+      sends.push_back({{"from", participant_json(s.from, s.from_switch)},
+                       {"to", participant_json(s.to, s.to_switch)},
                        {"chunk", s.chunk},
                        {"reduce", s.reduce},
                        {"receiver_holds", s.holds}});
@@ -110,6 +115,31 @@ Json limit_json(const RateLimit& l) {
   return {{"what", l.what},   {"link", l.link},
           {"flows", l.flows}, {"capacity_Bps", l.capacity_Bps},
           {"next", l.next},   {"time_without_s", l.lifted.seconds()}};
+}
+
+Json choices_json(const PricedChoices& choices) {
+  Json cells = Json::array();
+  for (const PricedChoice& c : choices.cells) {
+    Json cell{{"algorithm", c.algorithm}, {"protocol", c.protocol}, {"available", c.available}};
+    if (c.available) {
+      cell["latency_s"] = c.latency_s;
+      cell["bandwidth_Bps"] = c.bandwidth_Bps;
+      cell["estimate_s"] = c.estimate_s;
+    }
+    cell["chosen"] = c.chosen;
+    cells.push_back(std::move(cell));
+  }
+  return {{"decided_by", choices.decided_by}, {"table", std::move(cells)}};
+}
+
+Json transports_json(const std::vector<TransportUse>& transports) {
+  Json j = Json::array();
+  for (const TransportUse& t : transports)
+    j.push_back({{"where", t.where},
+                 {"transport", t.transport},
+                 {"hop_latency_s", t.hop_latency.seconds()},
+                 {"efficiency", t.efficiency}});
+  return j;
 }
 
 Json explanation_json(const Explanation& e) {
@@ -129,6 +159,9 @@ Json explanation_json(const Explanation& e) {
          {"tail_s", e.tail.seconds()}};
   j["terms"] = Json::object();
   for (const FormulaTerm& t : e.terms) j["terms"][t.name] = t.text;
+  if (!e.choices.cells.empty()) j["nccl_choice"] = choices_json(e.choices);
+  j["transports"] = transports_json(e.transports);
+  if (!e.beyond.empty()) j["beyond_line_rate"] = e.beyond;
   j["limit"] = limit_json(e.limit);
   j["waited_s"] = e.waited.seconds();
   j["waited_for"] = Json::array();
@@ -215,6 +248,52 @@ std::string write_result(const RunResult& r) {
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+namespace {
+
+void add_measured(Json& row, const MeasuredPoint& m) {
+  row["measured_s"] = m.time.seconds();
+  row["error"] = m.error;
+  if (m.choice.empty()) return;
+  row["measured_choice"] = m.choice;
+  row["choice_agrees"] = m.agrees;
+}
+
+Json comparison_json(const SweepComparison& comparison) {
+  const ErrorSummary& s = comparison.summary;
+  Json j{{"source", comparison.source}, {"rows", s.rows}, {"rows_below_1_KiB", s.small}};
+  if (s.rows > s.small) {
+    j["median_abs_error"] = s.median_abs;
+    j["mean_abs_error"] = s.mean_abs;
+    j["bias"] = s.bias;
+    j["worst"] = s.worst;
+    j["worst_size_bytes"] = s.worst_size.count();
+  }
+  if (s.choices > 0) {
+    j["choices"] = s.choices;
+    j["choices_agreeing"] = s.agreeing;
+  }
+  return j;
+}
+
+Json sweep_row_json(const Sweep& s, const SweepRow& r) {
+  Json row{{"operation", name_of(r.operation)},
+           {"size_bytes", r.size.count()},
+           {"count", r.count},
+           {"ranks", s.ranks},
+           {"time_s", r.time.seconds()},
+           {"algbw_Bps", r.algbw_Bps},
+           {"busbw_Bps", r.busbw_Bps},
+           {"algorithm", r.algorithm},
+           {"protocol", r.protocol},
+           {"channels", r.channels},
+           {"limit", r.limit}};
+  if (is_reducing(r.operation)) row["reduction"] = name_of(s.reduction);
+  if (r.measured) add_measured(row, *r.measured);
+  return row;
+}
+
+}  // namespace
+
 std::string write_sweep(const Sweep& s) {
   Json j;
   j["schema"] = "busbar.sweep/1";
@@ -224,23 +303,11 @@ std::string write_sweep(const Sweep& s) {
   j["inputs"] = inputs_json(s.inputs, s.parameters);
   j["type"] = name_of(s.type);
   j["rows"] = Json::array();
-  for (const SweepRow& r : s.rows) {
-    Json row{{"operation", name_of(r.operation)},
-             {"size_bytes", r.size.count()},
-             {"count", r.count},
-             {"ranks", s.ranks},
-             {"time_s", r.time.seconds()},
-             {"algbw_Bps", r.algbw_Bps},
-             {"busbw_Bps", r.busbw_Bps},
-             {"algorithm", r.algorithm},
-             {"protocol", r.protocol},
-             {"channels", r.channels},
-             {"limit", r.limit}};
-    if (is_reducing(r.operation)) row["reduction"] = name_of(s.reduction);
-    j["rows"].push_back(std::move(row));
-  }
+  for (const SweepRow& r : s.rows) j["rows"].push_back(sweep_row_json(s, r));
   if (s.half_bandwidth_size) j["half_bandwidth_bytes"] = s.half_bandwidth_size->count();
+  if (s.comparison) j["comparison"] = comparison_json(*s.comparison);
   add_explanations(j, s.explanations);
+  j["notes"] = s.notes;
   j["warnings"] = warnings_json(s.warnings);
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

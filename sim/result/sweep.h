@@ -12,6 +12,14 @@
 
 namespace busbar {
 
+/// What was measured at the size of a row: the median, where the source has it several times.
+struct MeasuredPoint {
+  Time time;
+  double error = 0;    // predicted / measured - 1
+  std::string choice;  // "ring/Simple/16" as far as the source says; may be empty
+  bool agrees = true;  // with the row's algorithm, protocol and channels, as far as the source says
+};
+
 struct SweepRow {
   CollectiveKind operation = CollectiveKind::kAllReduce;
   Bytes size;
@@ -21,6 +29,24 @@ struct SweepRow {
   std::string algorithm, protocol;
   std::int64_t channels = 0;
   std::string limit;  // the resource that bounds the rate, or what else does
+  std::optional<MeasuredPoint> measured;
+};
+
+/// Errors over rows; those below `kSmallestCounted` are compared, but left out of all but `small`.
+struct ErrorSummary {
+  static constexpr Bytes kSmallestCounted{1024};
+  std::size_t rows = 0, small = 0;
+  double median_abs = 0, mean_abs = 0;
+  double bias = 0;   // median with its sign
+  double worst = 0;  // with its sign
+  Bytes worst_size;
+  std::size_t choices = 0, agreeing = 0;  // rows whose source names a choice
+};
+
+/// A sweep beside a table of measurements.
+struct SweepComparison {
+  std::string source;
+  ErrorSummary summary;
 };
 
 struct Sweep {
@@ -33,6 +59,8 @@ struct Sweep {
   std::vector<SweepRow> rows;
   std::optional<Bytes> half_bandwidth_size;  // the smallest size that reaches half of the best busbw
   std::vector<ParameterRecord> parameters;
+  std::optional<SweepComparison> comparison;
+  std::vector<std::string> notes;  // what a reader of the figures should know
   std::vector<Warning> warnings;
   std::vector<Explanation> explanations;  // if asked for; by row
 };

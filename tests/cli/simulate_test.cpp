@@ -112,6 +112,33 @@ TEST_F(Simulate, ListsItsTables) {
   }
 }
 
+TEST_F(Simulate, ListsEveryAlgorithmOfNccl) {
+  const Outcome o = simulate("--list algorithms");
+  for (const char* name : {"tree", "nvls", "nvls-tree", "collnet-direct", "collnet-chain", "pat"})
+    EXPECT_NE(o.out.find(std::string("  ") + name + "  "), std::string::npos) << name << " in\n" << o.out;
+}
+
+TEST_F(Simulate, ExplainsNcclsTableAndTheSwitches) {
+  const Outcome o =
+      simulate("--topology dgx1x8.json --collective all_reduce --sizes 1G --explain --json r.json");
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  for (const char* part : {"chosen by  NCCL 2.30.0", " * ", "collnet-chain", "talk       in a host by nvlink",
+                           "rank 0 -> switch 0: chunk 0 (reduce)", "B share / m"})
+    EXPECT_NE(o.out.find(part), std::string::npos) << part << " is missing from:\n" << o.out;
+  const JsonValue e = json("r.json").at("explanations").items().front();
+  EXPECT_EQ(e.at("nccl_choice").at("table").items().size(), 21U);
+  EXPECT_EQ(e.at("transports").items().front().at("transport").string(), "nvlink");
+  const JsonValue send = e.at("rounds").items().front().items().front();
+  EXPECT_EQ(send.at("from").integer(0, 7), 0);
+  EXPECT_EQ(send.at("to").string(), "switch 0");
+}
+
+TEST_F(Simulate, NotesBusbwAboveTheLineRate) {
+  const Outcome o = simulate("--topology dgx2x8.json --collective all_reduce --sizes 8G --json r.json");
+  EXPECT_NE(o.out.find("# note: nvls-tree: two hosts"), std::string::npos) << o.out;
+  EXPECT_EQ(json("r.json").at("notes").items().size(), 1U);
+}
+
 TEST_F(Simulate, HelpsWithExamples) {
   const Outcome o = simulate("--help");
   EXPECT_EQ(o.exit_code, 0);

@@ -8,6 +8,7 @@
 #include "sim/replay/chunk_executor.h"
 #include "sim/replay/placement.h"
 #include "tests/support/algorithm_names.h"
+#include "tests/support/errors.h"
 #include "tests/support/inline.h"
 #include "tests/support/seeded.h"
 
@@ -46,6 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryAlgorithm, testing::ValuesIn(algorithms().b
 
 // Rounding: a picosecond per event on the longest path.
 TEST_P(EveryAlgorithm, PlansWhatItsScheduleTakesMessageByMessage) {
+  if (GetParam().uses_switches) GTEST_SKIP() << "switches have no routes on this machine";
   for (std::uint32_t n = 1; n <= 12; ++n) {
     const GroupShape shape{.ranks = n, .root = n / 2};
     if (GetParam().refusal != nullptr && !GetParam().refusal(shape).empty()) continue;
@@ -70,12 +72,31 @@ TEST(DetailChunk, AgreesWithPlansOnRails) {
           CollectiveKind::kBroadcast, CollectiveKind::kReduce, CollectiveKind::kAllToAll,
           CollectiveKind::kSendRecv}) {
       const SweepRequest request{.operation = kind, .ranks = {}, .sizes = {bytes}};
-      const double plan = sweep(t, request, profile, {}).rows.front().time.seconds();
-      const double chunks = sweep(t, request, profile, {.chunks = true}).rows.front().time.seconds();
+      SimOptions options;
+      if (kind != CollectiveKind::kAllToAll) options.overrides.algorithm = "ring";
+      const double plan = sweep(t, request, profile, options).rows.front().time.seconds();
+      options.chunks = true;
+      const double chunks = sweep(t, request, profile, options).rows.front().time.seconds();
       const bool chain = kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
       const double bound = chain ? 15 * bytes.as_double() / 16 / 300e9 : 1e-10;
       EXPECT_NEAR(plan, chunks, bound) << name_of(kind) << ", " << profile.name;
     }
+}
+
+// Chunks of trees and of reductions inside switches have no schedule on the links.
+TEST(DetailChunk, RefusesPipelinesByName) {
+  const Topology t =
+      topology_from(R"({"schema": "busbar.topology/1", "name": "t", "hosts": {"count": 2, "type": "dgx-h100"},
+                                       "fabric": {"family": "rail-optimized"}})");
+  for (const char* algorithm : {"tree", "nvls-tree", "collnet-direct", "collnet-chain"}) {
+    const std::string error = error_of([&] {
+      static_cast<void>(sweep(t,
+                              {.operation = CollectiveKind::kAllReduce, .ranks = {}, .sizes = {Bytes(1024)}},
+                              ideal_profile(), {.overrides = {.algorithm = algorithm}, .chunks = true}));
+    });
+    EXPECT_NE(error.find("--detail chunk: " + std::string(algorithm)), std::string::npos) << error;
+    EXPECT_NE(error.find("--algorithm ring"), std::string::npos) << error;
+  }
 }
 
 double log2_of(double n) { return std::log2(n); }

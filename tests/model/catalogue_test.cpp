@@ -15,7 +15,7 @@ std::vector<std::string> files_of(const std::string& folder) {
   return files;
 }
 
-/// What a ring all_reduce of 1 GiB can reach in busbw, nominal GB/s: at most what a GPU's links in the host
+/// What a ring all_reduce of 8 GiB can reach in busbw, nominal GB/s: at most what a GPU's links in the host
 /// carry or, between hosts, what the NICs of one host carry together, whichever is less. At least a share of
 /// `slowest`, which is the slowest link that a ring in the order of the GPUs has to cross: where that is a
 /// detour through a CPU, a ring that goes another way may do better.
@@ -73,9 +73,16 @@ const Bound* bound_of(const std::string& file) {
   return nullptr;
 }
 
-// The default profile sustains 0.79 of A100's NVLink, 0.83 of Hopper's, 0.91 of PCIe's and 0.965 of a NIC's
-// nominal rate, and a gibibyte does not quite amortise the latencies: 0.65 of nominal on 128 GPUs, more on
-// fewer.
+// The default profile sustains 0.79 of A100's NVLink, 0.85 of Hopper's, 0.91 of PCIe's and 0.985 of a NIC's
+// nominal rate, and 8 GiB do not quite amortise the latencies of 128 GPUs: 0.65 of nominal, which leaves 0.82
+// of the least of these. Copies through a CPU's memory sustain 0.4.
+double sustained_share(const Sweep& explained) {
+  constexpr double kAmortised = 0.65 / 0.79;
+  for (const TransportUse& use : explained.explanations.back().transports)
+    if (use.transport == "host memory") return kAmortised * default_profile().host_memory.efficiency;
+  return 0.65;
+}
+
 TEST(Catalogue, EveryTopologyRunsACollectiveAtARateThatItsLinksAllow) {
   const auto files = files_of("topologies/catalogue");
   EXPECT_EQ(files.size(), std::size(kBounds));
@@ -84,10 +91,10 @@ TEST(Catalogue, EveryTopologyRunsACollectiveAtARateThatItsLinksAllow) {
     const Bound* bound = bound_of(file);
     ASSERT_NE(bound, nullptr) << "every file has a bound above";
     const Topology t = read_topology(JsonDocument::load(file), 1);
-    const Sweep s =
-        sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {1_MiB, 1_GiB}}, default_profile(), {});
+    const Sweep s = sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {1_MiB, 8_GiB}},
+                          default_profile(), {.overrides = {.algorithm = "ring"}, .explain = true});
     ASSERT_EQ(s.rows.size(), 2U);
-    EXPECT_GE(s.rows[1].busbw_Bps, 0.65 * bound->slowest * 1e9);
+    EXPECT_GE(s.rows[1].busbw_Bps, sustained_share(s) * bound->slowest * 1e9);
     EXPECT_LE(s.rows[1].busbw_Bps, bound->most * 1e9);
   }
 }

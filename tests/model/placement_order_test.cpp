@@ -18,9 +18,12 @@ Topology cluster(int gpus, const std::string& fabric, const std::string& order =
       gpus, gpus, fabric, order.empty() ? "" : R"(, "rank_order": ")" + order + "\""));
 }
 
+// The laws below are about what rings cross; trees and NVLS cross other links.
+const Overrides kRing{.algorithm = "ring"};
+
 double busbw(const Topology& t, const Profile& profile, std::vector<std::uint32_t> ranks = {}) {
   return sweep(t, {.operation = CollectiveKind::kAllReduce, .ranks = std::move(ranks), .sizes = {4_GiB}},
-               profile, {})
+               profile, {.overrides = kRing})
       .rows.at(0)
       .busbw_Bps;
 }
@@ -30,7 +33,7 @@ double fullest_uplink(const Topology& t, int ranks, const Profile& profile) {
   const StepTrace trace = trace_from(one_program(
       ranks, R"({"id": "r", "op": "all_reduce", "stream": "dp", "group": "all", "bytes": "4 GB"})"));
   double fullest = 0;
-  for (const LinkRecord& link : simulate(t, trace, profile, {}).links) {
+  for (const LinkRecord& link : simulate(t, trace, profile, {.overrides = kRing}).links) {
     if (link.link_class == "leaf->spine") fullest = std::max(fullest, link.peak_fraction);
   }
   return fullest;
@@ -96,10 +99,11 @@ TEST(StaticRouting, CollidesOnUpLinks) {
 TEST(HalfTheGpus, UseHalfTheRailsWhereEachHasItsNic) {
   const Topology t = topology_from(
       R"({"schema": "busbar.topology/1", "name": "t", "hosts": {"count": 2, "type": "dgx-h100"},
-    "fabric": {"family": "rail-optimized"}})");
+    "fabric": {"family": "rail-optimized", "nic": "200 Gb/s"}})");
   const double whole = busbw(t, default_profile());
   const double half = busbw(t, default_profile(), {0, 2, 4, 6, 8, 10, 12, 14});
-  EXPECT_NEAR(half / whole, 0.5, 0.05);
+  // NICs of 25 GB/s hold both well below the 450 GB/s of NVLink.
+  EXPECT_NEAR(half / whole, 0.5, 0.02);
 }
 
 // One NIC for two GPUs, on their PCIe switch: one GPU of each pair has them all.

@@ -36,8 +36,8 @@ void build(TopologyBuilder& builder, const FabricRequest& request) {
 }
 
 constexpr std::string_view kFatTreeKeys[] = {
-    "family", "oversubscription", "hosts_per_leaf", "hosts_per_pod", "tiers", "spines", "nic", "routing",
-    "wire"};
+    "family", "oversubscription", "hosts_per_leaf", "hosts_per_pod", "tiers", "spines",
+    "nic",    "routing",          "sharp",          "wire"};
 constexpr std::string_view kLeafSpineKeys[] = {
     "family", "oversubscription", "hosts_per_leaf", "spines", "nic", "routing", "wire"};
 

@@ -22,8 +22,8 @@ void build(TopologyBuilder& builder, const FabricRequest& request) {
   }
 }
 
-constexpr std::string_view kKeys[] = {
-    "family", "oversubscription", "hosts_per_leaf", "spines", "nic", "routing", "wire"};
+constexpr std::string_view kKeys[] = {"family", "oversubscription", "hosts_per_leaf", "spines",
+                                      "nic",    "routing",          "sharp",          "wire"};
 
 }  // namespace
 

@@ -18,8 +18,8 @@ void build(TopologyBuilder& builder, const FabricRequest& request) {
 }
 
 constexpr std::string_view kKeys[] = {
-    "family", "oversubscription", "hosts_per_leaf", "hosts_per_pod", "tiers", "spines", "nic", "routing",
-    "wire"};
+    "family", "oversubscription", "hosts_per_leaf", "hosts_per_pod", "tiers", "spines",
+    "nic",    "routing",          "sharp",          "wire"};
 
 }  // namespace
 

@@ -12,7 +12,7 @@ void build(TopologyBuilder& builder, const FabricRequest& request) {
   static_cast<void>(add_leaf(builder, request, "switch0", nics));
 }
 
-constexpr std::string_view kKeys[] = {"family", "nic", "routing", "wire"};
+constexpr std::string_view kKeys[] = {"family", "nic", "routing", "sharp", "wire"};
 
 }  // namespace
 

@@ -22,6 +22,7 @@ HostType dgx_a100() {
       .nics = 8,
       .nic = Bandwidth::gigabits_per_second(200),
       .wiring = {.nvswitch = kNvlink3 * 12,
+                 .cpu = CpuVendor::kAmd,
                  .socket = kAmdSocket,
                  .switches = 4,  // two at each CPU
                  .pcie = kGen4x16,
@@ -44,6 +45,7 @@ HostType hgx_a100_4() {
       .nic = Bandwidth::gigabits_per_second(200),
       .wiring = {.mesh = kFourInAMesh,
                  .mesh_link = kNvlink3,
+                 .cpu = CpuVendor::kAmd,
                  .socket = kAmdSocket,
                  .switches = 4,
                  .pcie = kGen4x16,

@@ -41,6 +41,7 @@ class HostBuilder {
         w_(type.wiring),
         request_(request),
         host_(builder.add_host(request.name, std::string(type.name))) {
+    builder.set_cpu(host_, w_.cpu);
     if (!type.gpu_model.empty()) return;
     const PcieCard card = pcie_card(request.gpu);
     w_.pcie = card.pcie;
@@ -94,7 +95,7 @@ class HostBuilder {
     } else {
       return split_tree();
     }
-    hang({nics_, type_.nics, nics_at_cpus ? cpus_ : switches_}, w_.pcie, LinkType::kPcie);
+    hang({nics_, whole_nics(), nics_at_cpus ? cpus_ : switches_}, w_.pcie, LinkType::kPcie);
     if (w_.uplink) hang({switches_, w_.switches, cpus_}, *w_.uplink, LinkType::kPcie);
   }
 
@@ -116,12 +117,20 @@ class HostBuilder {
       }
     };
     both(gpus_, type_.gpus, w_.pcie);
-    both(nics_, type_.nics, w_.pcie);
+    both(nics_, whole_nics(), w_.pcie);
     for (std::size_t i = 0; i < switches_.size(); ++i) {
       const DeviceId cpu = cpus_[parent_of(i, w_.switches, cpus_.size())];
       builder_.add_directed_link(switches_[i], cpu, *w_.uplink, LinkType::kPcie);
       builder_.add_directed_link(cpu, down[i], *w_.uplink, LinkType::kPcie);
     }
+  }
+
+  /// NICs that the whole host would have at the asked-for number per GPU: fewer NICs than the type has are
+  /// spread over the switches of the GPUs that are used.
+  [[nodiscard]] std::int64_t whole_nics() const {
+    if (!request_.nics || gpus_.empty()) return type_.nics;
+    const auto nics = static_cast<std::int64_t>(nics_.size());
+    return std::max(nics, nics * type_.gpus / static_cast<std::int64_t>(gpus_.size()));
   }
 
   static std::size_t parent_of(std::size_t child, std::int64_t children, std::size_t parents) {

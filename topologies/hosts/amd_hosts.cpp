@@ -40,6 +40,7 @@ HostType mi250x() {
                  .mesh_type = LinkType::kXgmi,
                  .c2c = Bandwidth::gigabytes_per_second(36),
                  .cpus = 1,
+                 .cpu = CpuVendor::kAmd,
                  .switches = 4,
                  .pcie = Bandwidth::gigabytes_per_second(50)}};
 }
@@ -60,6 +61,7 @@ HostType mi300x() {
           .wiring = {.mesh = kEightInAMesh,
                      .mesh_link = Bandwidth::gigabytes_per_second(64),
                      .mesh_type = LinkType::kXgmi,
+                     .cpu = CpuVendor::kAmd,
                      .socket = kAmdSocket,
                      .switches = 8,
                      .pcie = kGen5x16,

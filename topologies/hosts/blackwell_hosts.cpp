@@ -69,6 +69,7 @@ HostType gb200_nvl72() {
       .wiring = {.nvswitch = kNvlink5 * 18,
                  .domain_hosts = 18,
                  .c2c = Bandwidth::gigabytes_per_second(225),
+                 .cpu = CpuVendor::kArm,
                  .socket = kArmSocket,
                  .pcie = kGen5x16}};
 }

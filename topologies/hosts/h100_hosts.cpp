@@ -92,6 +92,7 @@ HostType gh200_4() {
                  .mesh_link = kNvlink4,
                  .c2c = Bandwidth::gigabytes_per_second(450),
                  .cpus = 4,
+                 .cpu = CpuVendor::kArm,
                  .socket = Bandwidth::gigabytes_per_second(100),
                  .pcie = kGen5x16}};
 }
@@ -108,6 +109,7 @@ HostType aws_p5() {
       "GB/s, "
       "NCCL's figure for AMD (src/graph/topo.h, v2.28.9)";
   type.wire = LinkType::kEfa;
+  type.wiring.cpu = CpuVendor::kAmd;
   type.wiring.socket = kAmdSocket;
   type.wiring.uplink = kGen4x16;
   return type;

@@ -37,7 +37,7 @@ HostType pcie_8() {
           .gpus = 8,
           .nics = 2,
           .nic = Bandwidth::gigabits_per_second(200),
-          .wiring = {.cpus = 1, .switches = 2, .pcie = kGen4x16, .uplink = kGen4x16}};
+          .wiring = {.cpus = 1, .cpu = CpuVendor::kAmd, .switches = 2, .pcie = kGen4x16, .uplink = kGen4x16}};
 }
 
 HostType pcie_8_dual() {
@@ -48,7 +48,7 @@ HostType pcie_8_dual() {
           .gpus = 8,
           .nics = 2,
           .nic = Bandwidth::gigabits_per_second(200),
-          .wiring = {.socket = kAmdSocket, .pcie = kGen4x16}};
+          .wiring = {.cpu = CpuVendor::kAmd, .socket = kAmdSocket, .pcie = kGen4x16}};
 }
 
 HostType pcie_4() {
@@ -59,7 +59,7 @@ HostType pcie_4() {
           .gpus = 4,
           .nics = 1,
           .nic = Bandwidth::gigabits_per_second(100),
-          .wiring = {.cpus = 1, .pcie = kGen4x16}};
+          .wiring = {.cpus = 1, .cpu = CpuVendor::kAmd, .pcie = kGen4x16}};
 }
 
 }  // namespace busbar

@@ -50,6 +50,7 @@ struct HostWiring {
   LinkType mesh_type = LinkType::kNvlink;
   std::optional<Bandwidth> c2c = {};  // a GPU to its CPU, beside or instead of PCIe
   std::int64_t cpus = 2;
+  CpuVendor cpu = CpuVendor::kIntel;
   Bandwidth socket = {};                 // between any two CPUs, each way
   std::int64_t switches = 0;             // PCIe switches over the GPUs; none: GPUs and NICs hang at the CPUs
   Bandwidth pcie = {};                   // a GPU or a NIC to its parent

@@ -112,5 +112,54 @@ TEST(ContractBreach, FindsADependencyOnWhatNeitherRankKnows) {
   EXPECT_NE(contract_breach(s), "");
 }
 
+// Two ranks add up in a switch (number 2), which gives both the sum.
+Schedule through_a_switch() {
+  return {.kind = CollectiveKind::kAllReduce,
+          .ranks = 2,
+          .chunks = 1,
+          .rounds = 2,
+          .sends = {{.from = 0, .to = 2, .reduce = true},
+                    {.from = 1, .to = 2, .reduce = true},
+                    {.from = 2, .to = 0, .round = 1, .after = {0, 1}},
+                    {.from = 2, .to = 1, .round = 1, .after = {0, 1}}},
+          .switches = 1};
+}
+
+TEST(Switches, StartWithNothingAndReduceTheFirstThatComesAsACopy) {
+  const Schedule s = through_a_switch();
+  EXPECT_EQ(contract_breach(s), "");
+  ASSERT_EQ(run_symbolically(s).size(), 3U);
+  EXPECT_EQ(run_symbolically(s)[2][0], (Contributions{1, 1}));
+  for (const auto& rank : run_on(s, {{3}, {4}})) EXPECT_EQ(rank, (std::vector<double>{7}));
+}
+
+TEST(Switches, AreNotCountedAmongTheSenders) {
+  EXPECT_EQ(chunks_sent(through_a_switch()), (std::vector<std::uint64_t>{1, 1}));
+}
+
+TEST(Switches, OweNothingAtTheEnd) {
+  Schedule s = through_a_switch();
+  s.switches = 2;  // the second takes no part
+  EXPECT_EQ(contract_breach(s), "");
+}
+
+TEST(ContractBreach, FindsASendOfNothing) {
+  Schedule s = through_a_switch();
+  s.sends[2].round = s.sends[3].round = 0;
+  s.sends[2].after = s.sends[3].after = {};
+  EXPECT_EQ(contract_breach(s), "send 2 is of chunk 0, of which 2 holds nothing");
+}
+
+TEST(ContractBreach, FindsAParticipantBeyondTheSwitches) {
+  Schedule s = through_a_switch();
+  s.switches = 0;
+  EXPECT_EQ(contract_breach(s), "send 0 is out of range");
+}
+
+TEST(NvlsAllReduce, SumsFourRanksEverywhere) {
+  for (const auto& rank : run_on(all_reduce_nvls_schedule({.ranks = 4}), kFour))
+    EXPECT_EQ(rank, (std::vector<double>{28, 32, 36, 40}));
+}
+
 }  // namespace
 }  // namespace busbar

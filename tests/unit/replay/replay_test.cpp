@@ -159,7 +159,8 @@ TEST(Replay, SlowsKernelsByTheSmsThatChannelsHold) {
       {"id": "c", "op": "compute", "stream": "main", "duration": "10 ms"},
       {"id": "end", "op": "compute", "stream": "main", "duration": "0 s"})"));
   EXPECT_EQ(simulate(topology, alone, default_profile(), {}).step_time, Time::from_seconds(0.010));
-  const RunResult result = simulate(topology, beside, default_profile(), {});
+  const RunResult result =
+      simulate(topology, beside, default_profile(), {.overrides = {.algorithm = "ring", .channels = 24}});
   // 24 channels hold 24 of the 132 SMs for longer than the kernel runs: 10 ms x 132 / 108.
   EXPECT_NEAR(result.split.compute.seconds(), 0.010 * 132 / 108, 1e-9);
 }

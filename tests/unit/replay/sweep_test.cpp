@@ -63,33 +63,53 @@ TEST(Sweep, NeverSlowsALoneCollectiveWithMoreBandwidthOrFewerBytes) {
   }
 }
 
-// NCCL cuts the bandwidth into 4 to 54 channels over this range; the time must not follow that up and down.
+std::vector<Time> ring_times(int bandwidth, const std::vector<Bytes>& sizes,
+                             std::optional<std::int64_t> channels) {
+  std::vector<Time> times;
+  for (const SweepRow& row :
+       sweep(star(8, fmt::format("{} GB/s", bandwidth)),
+             {.operation = CollectiveKind::kAllReduce, .ranks = {}, .sizes = sizes}, default_profile(),
+             {.overrides = {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = channels}})
+           .rows)
+    times.push_back(row.time);
+  return times;
+}
+
+// What NCCL chooses may get slower, for its estimates know speeds in steps: so algorithm and protocol are
+// held. It also cuts the bandwidth into 4 to 54 channels over this range. More of them shorten the chunk that
+// each moves per step, S / (8 c), which shows below 4 MiB; there the channels are held too.
 TEST(Sweep, IsNotSlowedByFasterGpuLinksUnderTheDefaultProfileEither) {
-  std::vector<Time> before;
-  for (const int bandwidth : {60, 70, 100, 200, 300, 400, 500, 900}) {
-    const Topology t = star(8, fmt::format("{} GB/s", bandwidth));
-    std::vector<Time> now;
-    for (const SweepRow& row :
-         sweep(t,
-               {.operation = CollectiveKind::kAllReduce, .ranks = {}, .sizes = {1_MiB, 4_MiB, 64_MiB, 1_GiB}},
-               default_profile(), {})
-             .rows)
-      now.push_back(row.time);
-    for (std::size_t i = 0; i < before.size(); ++i)
-      EXPECT_LE(now[i], before[i]) << bandwidth << " GB/s, size " << i;
-    before = now;
+  for (const std::optional<std::int64_t> channels : {std::optional<std::int64_t>(16), {}}) {
+    std::vector<Bytes> sizes = {4_MiB, 64_MiB, 1_GiB};
+    if (channels) sizes.insert(sizes.begin(), {1_KiB, 64_KiB, 1_MiB});
+    std::vector<Time> before;
+    for (const int bandwidth : {60, 70, 100, 200, 300, 400, 500, 900}) {
+      const std::vector<Time> now = ring_times(bandwidth, sizes, channels);
+      for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_LE(now[i], before[i]) << bandwidth << " GB/s, size " << i;
+      before = now;
+    }
   }
 }
 
+// NCCL 2.30's estimates on 8 H100 of a host, us with S in GB/s x us: ring 15.0 + S/80.6 (LL), 40.6 + S/189
+// (LL128), 56.0 + S/206 (Simple), NVLS 25.0 + S/272. Rings alone change at 3.6 MB and 37 MB; with NVLS, LL
+// gives way to it at 1.1 MB and the others never win.
 TEST(Sweep, ChangesProtocolWithSizeAndSaysSo) {
   const Topology t = topology_from(
       R"({"schema": "busbar.topology/1", "name": "one", "hosts": {"count": 1, "type": "dgx-h100"},
                                        "fabric": {"family": "none"}})");
-  const Sweep s = sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {1_KiB, 8_MiB, 1_GiB}},
-                        default_profile(), {});
-  EXPECT_EQ(s.rows[0].protocol, "LL");
-  EXPECT_EQ(s.rows[1].protocol, "LL128");
-  EXPECT_EQ(s.rows[2].protocol, "Simple");
+  const SweepRequest request{.operation = CollectiveKind::kAllReduce,
+                             .ranks = {},
+                             .sizes = {1_KiB, 512_KiB, 2_MiB, 8_MiB, 32_MiB, 64_MiB, 1_GiB}};
+  std::vector<std::string> free, rings;
+  for (const SweepRow& row : sweep(t, request, default_profile(), {}).rows)
+    free.push_back(row.algorithm + "/" + row.protocol);
+  for (const SweepRow& row : sweep(t, request, default_profile(), {.overrides = {.algorithm = "ring"}}).rows)
+    rings.push_back(row.protocol);
+  EXPECT_EQ(free, (std::vector<std::string>{"ring/LL", "ring/LL", "nvls/Simple", "nvls/Simple", "nvls/Simple",
+                                            "nvls/Simple", "nvls/Simple"}));
+  EXPECT_EQ(rings, (std::vector<std::string>{"LL", "LL", "LL", "LL128", "LL128", "Simple", "Simple"}));
   const Sweep forced =
       sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = {1_KiB}}, default_profile(),
             {.overrides = {.protocol = Protocol::kSimple, .channels = 4}});

@@ -69,9 +69,10 @@ TEST(NicAffinity, GoesThroughTheCpuWhereNicsHangThere) {
 
 TEST(NicAffinity, FewerNicsAreReachedOverNvlinkByTheOtherGpus) {
   const Topology t = hosts(R"("count": 1, "type": "dgx-h100", "nics": 2)");
-  EXPECT_THAT(path(t, "h0.gpu1", "h0.nic1"), ElementsAre("h0.gpu1->h0.pcie1", "h0.pcie1->h0.nic1"));
+  // Spread over the eight switches: the second NIC is at the fifth.
+  EXPECT_THAT(path(t, "h0.gpu4", "h0.nic1"), ElementsAre("h0.gpu4->h0.pcie4", "h0.pcie4->h0.nic1"));
   EXPECT_THAT(path(t, "h0.gpu5", "h0.nic1"),
-              ElementsAre("h0.gpu5->h0.nvs", "h0.nvs->h0.gpu1", "h0.gpu1->h0.pcie1", "h0.pcie1->h0.nic1"));
+              ElementsAre("h0.gpu5->h0.nvs", "h0.nvs->h0.gpu4", "h0.gpu4->h0.pcie4", "h0.pcie4->h0.nic1"));
 }
 
 // NV1 and NV2 of nvidia-smi topo -m on a DGX-1 V100, row by row, GPU 0 to 7; 0: no NVLink.

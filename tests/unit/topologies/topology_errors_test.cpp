@@ -170,6 +170,12 @@ TEST(TopologyErrors, LongFormDevices) {
               "#/devices/2/model", {"\"gpus\"", "did you mean 'H100-SXM5-80GB'"});
   expect_line(device_error(R"("id": "x", "kind": "cpu", "model": "H100-SXM5-80GB")"), "#/devices/2/model",
               {"only a device of kind"});
+  expect_line(device_error(R"("id": "x", "kind": "cpu", "host": "h", "vendor": "amt")"), "#/devices/2/vendor",
+              {"intel", "arm", "did you mean 'amd'"});
+  expect_line(device_error(R"("id": "x", "kind": "nvswitch", "host": "h", "vendor": "amd")"),
+              "#/devices/2/vendor", {"only a device of kind"});
+  expect_line(device_error(R"("id": "x", "kind": "cpu", "vendor": "amd")"), "#/devices/2/vendor",
+              {"needs a \"host\""});
   expect_line(error_of(R"("devices": [{"id": "s", "kind": "switch"}], "links": [])"), "",
               {"at least one GPU"});
 }
@@ -196,6 +202,9 @@ TEST(TopologyErrors, GpuModels) {
   expect_line(model(R"("peak": {"bf17": "1 TFLOP/s"})"), "#/gpus/X/peak", {"'bf17'", "'bf16'"});
   expect_line(model(R"("peak": {"bf16": 989})"), "#/gpus/X/peak/bf16", {"TFLOP/s", "989"});
   expect_line(model(R"("peak": {})"), "#/gpus/X", {"missing key 'memory'"});
+  expect_line(model(R"("peak": {}, "memory": "1 GB", "memory_bandwidth": "1 TB/s", "sms": 1,
+                       "compute_capability": "9.0")"),
+              "#/gpus/X/compute_capability", {"9.0"});
   expect_line(model(R"("cores": 1)"), "#/gpus/X", {"'cores'"});
 }
 

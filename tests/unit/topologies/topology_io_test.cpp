@@ -76,7 +76,7 @@ TEST(LongForm, LatencyAndDirectionAreOptional) {
 
 TEST(Gpus, DescribeModelsThatTheTableLacks) {
   const Topology t = topology_of(R"("gpus": {"X9": {"peak": {"bf16": "5 PFLOP/s", "fp32": "80 TFLOP/s"},
-      "memory": "288 GB", "memory_bandwidth": "8 TB/s", "sms": 160, "source": "a slide"}},
+      "memory": "288 GB", "memory_bandwidth": "8 TB/s", "sms": 160, "compute_capability": 10.3, "source": "a slide"}},
     "devices": [{"id": "g", "kind": "gpu", "host": "h", "model": "X9"}], "links": [])");
   const GpuModel& model = t.gpu_models()[0];
   EXPECT_EQ(model.name, "X9");
@@ -85,6 +85,7 @@ TEST(Gpus, DescribeModelsThatTheTableLacks) {
   EXPECT_EQ(model.memory, 288_GB);
   EXPECT_DOUBLE_EQ(model.memory_bandwidth.Bps(), 8e12);
   EXPECT_EQ(model.sms, 160);
+  EXPECT_EQ(model.compute_capability, 103);
   EXPECT_EQ(model.source, "a slide");
 }
 
@@ -183,7 +184,7 @@ bool same_device(const Device& a, const Device& b) {
 }
 
 bool same_host(const Host& a, const Host& b) {
-  return a.name == b.name && a.gpus == b.gpus && a.nics == b.nics;
+  return a.name == b.name && a.gpus == b.gpus && a.nics == b.nics && a.cpu == b.cpu;
 }
 
 /// All but the type of hosts and the notes, which the long form does not hold.
@@ -196,6 +197,7 @@ void expect_equal(const Topology& a, const Topology& b) {
   EXPECT_TRUE(std::ranges::equal(a.gpu_models(), b.gpu_models()));
   EXPECT_TRUE(std::ranges::equal(a.ranks(), b.ranks()));
   EXPECT_EQ(a.routing().mode, b.routing().mode);
+  EXPECT_EQ(a.in_network_reduction(), b.in_network_reduction());
 }
 
 void expect_round_trip(const Topology& t) {
@@ -223,10 +225,33 @@ TEST(WriteTopology, KeepsStaticRoutingAndWeights) {
 
 TEST(WriteTopology, KeepsFaultsModelsAndRanks) {
   expect_round_trip(topology_of(std::string(kLong) + R"(,
-    "gpus": {"X9": {"peak": {"bf16": "333.3 TFLOP/s"}, "memory": "1234567 B", "memory_bandwidth": "8.1 TB/s", "sms": 1}},
+    "gpus": {"X9": {"peak": {"bf16": "333.3 TFLOP/s"}, "memory": "1234567 B", "memory_bandwidth": "8.1 TB/s", "sms": 1, "compute_capability": 8.6}},
     "rank_order": ["b", "a.gpu1", "a.gpu0"],
     "faults": [{"link": "a.gpu0--a.nvs", "bandwidth": "33.3%"}, {"link": "b.cpu0->b.cpu1", "bandwidth": "7%"},
                {"device": "a.gpu0", "compute": "7%"}, {"device": "b.gpu1", "compute": "33.3%"}])"));
+}
+
+TEST(WriteTopology, KeepsCpuVendorsAndInNetworkReduction) {
+  const Topology t = topology_of(R"("hosts": {"count": 2, "type": "dgx-a100", "nics": 1},
+    "fabric": {"family": "single-switch", "sharp": true})");
+  EXPECT_TRUE(t.in_network_reduction());
+  EXPECT_EQ(t.hosts()[0].cpu, CpuVendor::kAmd);
+  expect_round_trip(t);
+}
+
+TEST(ReadTopology, TakesTheVendorOfACpuForItsHost) {
+  const auto vendor = [](const std::string& key) {
+    return topology_of(R"("devices": [{"id": "g", "kind": "gpu", "host": "h"},
+      {"id": "c", "kind": "cpu", "host": "h")" +
+                       key + R"(}], "links": [])")
+        .hosts()[0]
+        .cpu;
+  };
+  EXPECT_EQ(vendor(""), CpuVendor::kIntel);
+  EXPECT_EQ(vendor(R"(, "vendor": "intel")"), CpuVendor::kIntel);
+  EXPECT_EQ(vendor(R"(, "vendor": "amd")"), CpuVendor::kAmd);
+  EXPECT_EQ(vendor(R"(, "vendor": "arm")"), CpuVendor::kArm);
+  EXPECT_EQ(vendor(R"(, "vendor": "other")"), CpuVendor::kOther);
 }
 
 TEST(WriteTopology, ReadsBackDirectedAndParallelLinksInTheirOrder) {
@@ -240,7 +265,7 @@ TEST(WriteTopology, ReadsBackDirectedAndParallelLinksInTheirOrder) {
 TEST(TopologyKeys, AreThoseThatTheReaderTakes) {
   EXPECT_THAT(topology_keys(),
               ::testing::UnorderedElementsAre("schema", "name", "source", "hosts", "fabric", "devices",
-                                              "links", "routing", "gpus", "faults", "rank_order"));
+                                              "links", "routing", "sharp", "gpus", "faults", "rank_order"));
 }
 
 }  // namespace

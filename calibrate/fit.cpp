@@ -1,0 +1,88 @@
+#include "calibrate/fit.h"
+
+#include <ceres/ceres.h>
+
+#include <cmath>
+
+namespace busbar {
+
+namespace {
+
+constexpr double kMostSpreads = 4;
+
+// sign(r) sqrt(rho(r^2)) with rho the soft-L1 loss of scale s: its square is what a robust fit adds up.
+double softened(double r, double s) {
+  const double rho = 2 * s * s * (std::sqrt(1 + r * r / (s * s)) - 1);
+  return std::copysign(std::sqrt(rho), r);
+}
+
+/// Residuals for y, where a parameter is its start times exp(spread (y - 1)): y starts at 1, so that relative
+/// steps of numeric differentiation have a size.
+class Residuals {
+ public:
+  Residuals(std::span<const FitParameter> parameters, std::span<const FitObservation> observations,
+            const std::function<void(std::span<double>)>& predict, const FitOptions& options)
+      : parameters_(parameters), observations_(observations), predict_(&predict), options_(&options) {
+    for (const FitParameter& p : parameters_) start_.push_back(*p.value);
+    predicted_.resize(observations_.size());
+  }
+
+  void set(const double* y) const {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      *parameters_[i].value = start_[i] * std::exp(parameters_[i].spread * (y[i] - 1));
+  }
+
+  bool operator()(double const* const* y, double* residuals) const {
+    set(y[0]);
+    (*predict_)(predicted_);
+    for (std::size_t i = 0; i < observations_.size(); ++i)
+      residuals[i] = softened(std::log(predicted_[i] / observations_[i].measured_s), options_->robust_scale) *
+                     std::sqrt(observations_[i].weight);
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      residuals[observations_.size() + i] = options_->prior_weight * (y[0][i] - 1);
+    return true;
+  }
+
+ private:
+  std::span<const FitParameter> parameters_;
+  std::span<const FitObservation> observations_;
+  const std::function<void(std::span<double>)>* predict_;
+  const FitOptions* options_;
+  std::vector<double> start_;
+  mutable std::vector<double> predicted_;
+};
+
+}  // namespace
+
+FitSummary fit(std::span<const FitParameter> parameters, std::span<const FitObservation> observations,
+               const std::function<void(std::span<double>)>& predict, const FitOptions& options) {
+  if (parameters.empty() || observations.empty()) return {};
+  std::vector<double> y(parameters.size(), 1.0);
+  const Residuals residuals(parameters, observations, predict, options);
+  ceres::NumericDiffOptions difference;
+  difference.relative_step_size = 1e-3;
+  auto cost = std::make_unique<ceres::DynamicNumericDiffCostFunction<const Residuals, ceres::FORWARD>>(
+      &residuals, ceres::DO_NOT_TAKE_OWNERSHIP, difference);
+  cost->AddParameterBlock(static_cast<int>(y.size()));
+  cost->SetNumResiduals(static_cast<int>(observations.size() + parameters.size()));
+  ceres::Problem problem;
+  problem.AddResidualBlock(cost.release(), nullptr, y.data());
+  for (int i = 0; i < static_cast<int>(y.size()); ++i) {
+    problem.SetParameterLowerBound(y.data(), i, 1 - kMostSpreads);
+    problem.SetParameterUpperBound(y.data(), i, 1 + kMostSpreads);
+  }
+  ceres::Solver::Options solver;
+  solver.linear_solver_type = ceres::DENSE_QR;
+  solver.max_num_iterations = options.most_iterations;
+  solver.function_tolerance = 1e-5;
+  solver.logging_type = ceres::SILENT;
+  ceres::Solver::Summary summary;
+  ceres::Solve(solver, &problem, &summary);
+  residuals.set(y.data());
+  return {.start_cost = summary.initial_cost,
+          .cost = summary.final_cost,
+          .iterations = static_cast<int>(summary.iterations.size()),
+          .converged = summary.termination_type == ceres::CONVERGENCE};
+}
+
+}  // namespace busbar

@@ -1,0 +1,115 @@
+#include "calibrate/import/measured_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "calibrate/import/text_scan.h"
+#include "sim/base/named_table.h"
+
+namespace busbar {
+namespace {
+
+constexpr std::string_view kOrigins[] = {"measured-here", "published", "synthetic"};
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
+constexpr std::int64_t kMostRanks = 1 << 24;
+constexpr double kLongest_s = 86400;
+
+std::optional<std::string> text_at(const JsonValue& row, std::string_view key) {
+  const auto value = row.find(key);
+  return value && !value->is_null() ? std::optional(value->string()) : std::nullopt;
+}
+
+CollectiveKind operation_at(const JsonValue& row) {
+  const JsonValue value = row.at("operation");
+  const std::string name = value.string();
+  const auto kind = parse_collective(name);
+  if (!kind) value.fail("one of " + one_of(collective_names()), did_you_mean(name, collective_names()));
+  return *kind;
+}
+
+struct ReadRow {
+  MeasuredRow row;
+  bool in_place = false;
+};
+
+ReadRow read_row(const JsonValue& value, const ImportHints& hints) {
+  value.only_keys(
+      {"operation", "size_bytes", "ranks", "time_s", "in_place", "algorithm", "protocol", "channels"});
+  ReadRow read;
+  read.row.operation = operation_at(value);
+  read.row.size = Bytes(value.at("size_bytes").integer(1, kMostBytes));
+  const auto ranks = value.find("ranks"), channels = value.find("channels"), place = value.find("in_place");
+  read.row.ranks = ranks ? ranks->integer(1, kMostRanks) : hints.ranks.value_or(0);
+  const JsonValue time = value.at("time_s");
+  read.row.time = Time::from_seconds(time.number(0, kLongest_s));
+  if (read.row.time <= Time::zero()) time.fail("a time above 0");
+  read.row.algorithm = text_at(value, "algorithm");
+  read.row.protocol = text_at(value, "protocol");
+  if (channels && !channels->is_null()) read.row.channels = channels->integer(1, 1024);
+  read.in_place = place && place->boolean();
+  return read;
+}
+
+// The row that an in-place time completes.
+MeasuredRow* partner(MeasuredTable& table, const MeasuredRow& row) {
+  if (table.rows.empty()) return nullptr;
+  MeasuredRow& last = table.rows.back();
+  const bool same = last.size == row.size && last.algorithm == row.algorithm && last.protocol == row.protocol;
+  return same && !last.time_in_place ? &last : nullptr;
+}
+
+void add(MeasuredTable& table, ReadRow read) {
+  static constexpr std::string_view kNote = "sizes measured in place only count as out of place too";
+  if (read.in_place) {
+    if (MeasuredRow* const other = partner(table, read.row)) {
+      other->time_in_place = read.row.time;
+      return;
+    }
+    read.row.time_in_place = read.row.time;
+    if (std::find(table.notes.begin(), table.notes.end(), kNote) == table.notes.end())
+      table.notes.emplace_back(kNote);
+  }
+  table.rows.push_back(std::move(read.row));
+}
+
+std::string read_head(const JsonValue& root) {
+  root.only_keys({"schema", "name", "source", "origin", "topology", "workload", "collectives", "steps"});
+  const JsonValue schema = root.at("schema");
+  if (schema.string() != "busbar.measured/1") schema.fail("\"busbar.measured/1\"");
+  if (const auto origin = root.find("origin")) {
+    const std::string name = origin->string();
+    if (std::find(std::begin(kOrigins), std::end(kOrigins), name) == std::end(kOrigins))
+      origin->fail("one of " + one_of(kOrigins), did_you_mean(name, kOrigins));
+  }
+  return text_at(root, "source").value_or("");
+}
+
+}  // namespace
+
+Measurement read_measured_json(const JsonDocument& document, const ImportHints& hints) {
+  const JsonValue root = document.root();
+  const std::string source = read_head(root);
+  Measurement measurement;
+  std::map<std::pair<CollectiveKind, std::int64_t>, std::size_t> index;
+  const auto collectives = root.find("collectives");
+  const std::vector<JsonValue> rows = collectives ? collectives->items() : std::vector<JsonValue>{};
+  if (rows.size() > kMaxRows) collectives->fail("at most 1000000 rows");
+  for (const JsonValue& value : rows) {
+    ReadRow read = read_row(value, hints);
+    const auto [found, added] =
+        index.try_emplace({read.row.operation, read.row.ranks}, measurement.tables.size());
+    if (added)
+      measurement.tables.push_back(
+          {.source = source.empty() ? document.name() : document.name() + ": " + source,
+           .operation = read.row.operation,
+           .ranks = read.row.ranks});
+    add(measurement.tables[found->second], std::move(read));
+  }
+  if (measurement.tables.empty()) root.fail_because("holds no measured collective");
+  return measurement;
+}
+
+}  // namespace busbar

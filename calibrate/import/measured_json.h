@@ -1,0 +1,16 @@
+// busbar.measured/1: measured collectives in the project's own form.
+#pragma once
+
+#include "calibrate/import/raw_table.h"
+#include "sim/base/json_reader.h"
+
+namespace busbar {
+
+/// One table per operation and number of ranks. Keys are closed: schema, name, source, origin, topology,
+/// workload, collectives, steps; a collective has operation, size_bytes, time_s and optional ranks, in_place,
+/// algorithm, protocol, channels. An in-place row completes the row of its size, algorithm and protocol
+/// before it; alone it counts as out of place too, with a note. `ranks` may come from the hints. Not
+/// modelled: `steps` are not read here. Throws Error (kInput) with the JSON pointer.
+[[nodiscard]] Measurement read_measured_json(const JsonDocument& document, const ImportHints& hints = {});
+
+}  // namespace busbar

@@ -1,0 +1,59 @@
+#include "sim/replay/lone_run.h"
+
+#include <algorithm>
+
+#include "sim/engine/event_queue.h"
+#include "sim/engine/strand_set.h"
+
+namespace busbar {
+
+LoneRun run_alone(std::span<const Strand> plan, std::span<const double> capacity) {
+  LoneRun run;
+  StrandSet set({capacity.begin(), capacity.end()});
+  EventQueue queue;
+  std::vector<std::size_t> number_of_slot;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const StrandId id = set.add(plan[i], Time::zero());
+    number_of_slot.resize(std::max(number_of_slot.size(), id.index() + 1));
+    number_of_slot[id.index()] = i;
+  }
+  for (;;) {
+    for (const StrandSet::Ending& e : set.settle(run.transfer))
+      queue.push(e.at, {0, e.strand.value(), e.stamp});
+    if (queue.empty()) break;
+    run.transfer = queue.next_time();
+    while (!queue.empty() && queue.next_time() == run.transfer) {
+      const Event event = queue.pop();
+      const StrandId id(event.index);
+      if (!set.is_current(id, event.stamp)) continue;
+      run.last = number_of_slot[id.index()];
+      run.bottleneck = set.bottleneck(id);
+      set.finish(id);
+    }
+  }
+  for (const ResourceTotals& t : set.totals()) run.peaks.push_back(t.peak_share);
+  return run;
+}
+
+// Phase by phase; what held the longest one counts.
+LoneRun run_alone(const Plan& plan, std::span<const double> capacity) {
+  LoneRun whole;
+  Time longest = Time::picoseconds(-1);
+  std::size_t before = 0;
+  for (const PlanPhase& phase : plan.phases) {
+    const LoneRun run = run_alone(std::span<const Strand>(phase.strands), capacity);
+    whole.transfer += run.transfer;
+    whole.peaks.resize(run.peaks.size());
+    for (std::size_t i = 0; i < run.peaks.size(); ++i)
+      whole.peaks[i] = std::max(whole.peaks[i], run.peaks[i]);
+    if (run.transfer > longest) {
+      longest = run.transfer;
+      whole.last = before + run.last;
+      whole.bottleneck = run.bottleneck;
+    }
+    before += phase.strands.size();
+  }
+  return whole;
+}
+
+}  // namespace busbar

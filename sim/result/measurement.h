@@ -1,0 +1,46 @@
+// Measured collectives as they come from logs and tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/collective_kind.h"
+#include "sim/base/units.h"
+
+namespace busbar {
+
+/// One size. `size` is nccl-tests' size: the full buffer for gathers and scatters.
+struct MeasuredRow {
+  CollectiveKind operation = CollectiveKind::kAllReduce;
+  Bytes size;
+  std::int64_t ranks = 0;  // 0: the source does not say
+  Time time;               // out of place
+  std::optional<Time> time_in_place;
+  std::optional<std::string> algorithm, protocol;  // as the source spells them
+  std::optional<std::int64_t> channels;
+};
+
+/// The rows of one operation on one set of ranks, sizes in the order of the source.
+struct MeasuredTable {
+  std::string source;  // the file, and the line where the table begins
+  CollectiveKind operation = CollectiveKind::kAllReduce;
+  std::int64_t ranks = 0;             // 0: the source does not say
+  std::optional<std::int64_t> hosts;  // from a complete list of ranks
+  std::string type;                   // as nccl-tests spells it: "float", "bfloat16"; "" if not said
+  std::optional<Reduction> reduction;
+  std::optional<std::int64_t> root;
+  std::string nccl_version;  // "2.27.3", "" if not said
+  std::optional<std::int64_t> gpus_per_process;
+  std::optional<bool> cuda_graph;
+  std::string gpu;                 // the name of the first rank's device, "" if not said
+  std::vector<MeasuredRow> rows;   // at least one
+  std::vector<std::string> notes;  // what was skipped, repaired or doubted, one sentence each
+};
+
+struct Measurement {
+  std::vector<MeasuredTable> tables;
+};
+
+}  // namespace busbar
