@@ -31,6 +31,8 @@ const std::map<std::string, std::set<std::string>>& table() {
       {"reports", {"sim/base", "sim/result"}},
       {"calibrate",
        {"sim/base", "sim/engine", "sim/result", "topologies", "sim/collectives", "sim/cost", "sim/replay"}},
+      {"validate",
+       {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay", "calibrate"}},
   };
   return rows;
 }
@@ -43,6 +45,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"CLI/", R"(sim/cli/.*\.cpp)"},
       {"gtest/", R"(tests/.*)"},
       {"benchmark/", R"(tests/bench/.*)"},
+      {"ceres/", R"(calibrate/fit\.cpp)"},
       {"simgrid/", R"(tests/crosscheck/.*)"},
   };
   return rows;

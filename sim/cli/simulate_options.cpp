@@ -108,7 +108,7 @@ void declare_nccl(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
                  "GPUs that each process drives, which launches their kernels in turn")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  app.add_flag("--cuda-graph", o.calls.cuda_graph, "launches are captured and cost nothing");
+  app.add_flag("--cuda-graph", o.calls.cuda_graph, "launches are captured and cost less");
   app.add_flag("--registered-buffers", o.registered_buffers, "buffers are registered with NCCL");
   app.add_flag("--isolated", o.isolated,
                "each collective alone on its stream, as in a step, instead of back to back as nccl-tests");

@@ -171,8 +171,8 @@ void set_switch(PlanCosts& costs, const Context& c, const NcclSettings& settings
   costs.half_exponent = nvls.half_exponent;
 }
 
-// The network's switches reduce: S out of and into each host. Their latency is NCCL's own figure, 31 us
-// (src/graph/tuning.cc v2.28.9), which its base and one tree hop make up here.
+// The network's switches reduce: S out of and into each host, one hop of NCCL's own figure for SHARP
+// (src/graph/tuning.cc v2.28.9) after the base latencies.
 void set_network_reduction(PlanCosts& costs, const Context& c) {
   constexpr double kSharpHop_us = 31;
   set_hops(costs, c, {kSharpHop_us, kSharpHop_us, kSharpHop_us});

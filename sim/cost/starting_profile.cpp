@@ -7,8 +7,8 @@ namespace busbar {
 namespace {
 
 // Latencies: NVIDIA/nccl src/graph/tuning.cc v2.28.9. Efficiencies: NCCL's link rates over the datasheets'
-// (src/graph/topo.h: 240 of 300, 370.8 of 450, 721.8 of 900 GB/s), half of that for LL's flags, 120/128 for
-// LL128's. The rest: round numbers.
+// (src/graph/topo.h: 240 of 300, 370.8 of 450, 721.8 of 900 GB/s), its share for LL128 0.92 as in its
+// table. LL's share and the rest: round numbers.
 HostTransport links() {
   return {.hop_us = {0.6, 1.9, 3.4},
           .efficiency = 0.81,

@@ -75,8 +75,14 @@ int run(bool do_fit, bool rows) {
 int main(int argc, char** argv) {
   bool do_fit = true, rows = false;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--no-fit") == 0) do_fit = false;
-    if (std::strcmp(argv[i], "-v") == 0) rows = true;
+    if (std::strcmp(argv[i], "--no-fit") == 0) {
+      do_fit = false;
+    } else if (std::strcmp(argv[i], "-v") == 0) {
+      rows = true;
+    } else {
+      fmt::print(stderr, "usage: fit_profile [--no-fit] [-v]\n");
+      return 2;
+    }
   }
   try {
     return busbar::run(do_fit, rows);
