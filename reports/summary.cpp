@@ -131,7 +131,7 @@ std::string memory_text(const RunResult& r) {
   return text + "\n";
 }
 
-// One rank whose kernels lead the path while others wait for it is slower than they are.
+// One rank whose kernels lead the path while others wait for it is slower than they are, or has more to do.
 std::string pacemaker_text(const RunResult& r) {
   std::map<std::uint32_t, Time> compute;
   Time all;
@@ -145,8 +145,9 @@ std::string pacemaker_text(const RunResult& r) {
   const bool others_wait = r.split.exposed + r.split.straggler_wait > Time::zero() && most != compute.end() &&
                            most->first != r.last_rank;
   if (!others_wait || most->second.seconds() < 0.8 * all.seconds()) return "";
-  return fmt::format("  its kernels are rank {}'s ({} of {}): a slower GPU there holds all others up\n",
-                     most->first, to_text(most->second), to_text(all));
+  return fmt::format("  its kernels are rank {}'s ({} of {}): {} there holds all others up\n", most->first,
+                     to_text(most->second), to_text(all),
+                     r.split.bubble > Time::zero() ? "a heavier stage, or a slower GPU," : "a slower GPU");
 }
 
 // Runs of the same kind of segment on the critical path, in order of their share.

@@ -173,7 +173,8 @@ bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc, D
 
 bool RouteSearch::Impl::may_leave_gpu(const Query& q, const Arc& arc, DeviceId next) const {
   if (q.any_relay) return true;
-  if (t.device(q.to).kind == DeviceKind::kNic) return arc.type == LinkType::kPcie;
+  if (t.device(q.to).kind == DeviceKind::kNic)
+    return arc.type == LinkType::kPcie || arc.type == LinkType::kC2c;
   return is_gpu_link(arc.type) && next == q.to;
 }
 

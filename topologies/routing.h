@@ -21,11 +21,11 @@ struct Route {
 
 /// Routes on one topology. Costs prefer NVLink over a GPU that relays NVLink over PCIe over the CPU's links.
 /// A GPU or NIC is never passed through, except that in a host a GPU relays from NVLink to NVLink (to a GPU
-/// that it has a link to), from NVLink to PCIe (PXN: to a NIC only, as NCCL sends but does not receive that
-/// way) and anyhow where nothing else connects, and that kAnywhere passes NICs between PCIe and network; no
-/// route crosses a third NVLink domain. Network paths of one cost share a flow, or with Topology::routing()
-/// static one of them has it. Results are cached; not thread-safe. Borrowed: the topology must outlive the
-/// router.
+/// that it has a link to), from NVLink to PCIe or C2C (PXN: to a NIC only, as NCCL sends but does not receive
+/// that way) and anyhow where nothing else connects, and that kAnywhere passes NICs between PCIe and network;
+/// no route crosses a third NVLink domain. Network paths of one cost share a flow, or with
+/// Topology::routing() static one of them has it. Results are cached; not thread-safe. Borrowed: the topology
+/// must outlive the router.
 class Router {
  public:
   explicit Router(const Topology& topology);

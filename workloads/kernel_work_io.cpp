@@ -34,7 +34,8 @@ bool is_backward(const JsonValue& pass) {
 }
 
 AttentionShape read_attention(const JsonValue& value) {
-  value.only_keys({"batch", "sequence", "heads", "kv_heads", "head_dim", "causal", "pass"});
+  value.only_keys({"batch", "sequence", "heads", "kv_heads", "head_dim", "causal", "pass", "keys",
+                   "value_dim", "window"});
   AttentionShape shape;
   shape.batch = dimension(value.at("batch"));
   shape.sequence = dimension(value.at("sequence"));
@@ -45,6 +46,11 @@ AttentionShape read_attention(const JsonValue& value) {
   if (shape.heads % shape.kv_heads != 0) kv_heads->fail(fmt::format("a divisor of heads = {}", shape.heads));
   if (const auto causal = value.find("causal")) shape.causal = causal->boolean();
   if (const auto pass = value.find("pass")) shape.backward = is_backward(*pass);
+  if (const auto keys = value.find("keys")) shape.keys = dimension(*keys);
+  if (const auto width = value.find("value_dim")) shape.value_dim = dimension(*width);
+  const auto window = value.find("window");
+  if (window) shape.window = dimension(*window);
+  if (window && !shape.causal) window->fail_because("a window needs causal attention");
   return shape;
 }
 

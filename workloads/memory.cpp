@@ -1,6 +1,10 @@
 #include "workloads/memory.h"
 
+#include <algorithm>
+
 #include "sim/base/error.h"
+#include "workloads/strategies/layout.h"
+#include "workloads/strategies/step_builder.h"
 
 namespace busbar {
 
@@ -10,7 +14,7 @@ constexpr const char* kSize = "the memory of the model's states";
 
 /// AdamW keeps two moments, and an fp32 master copy of parameters that are not fp32 themselves; plain SGD
 /// keeps nothing.
-std::int64_t optimizer_bytes_per_parameter(const PrecisionSpec& precision, const OptimizerSpec& optimizer) {
+std::int64_t state_bytes_per_parameter(const PrecisionSpec& precision, const OptimizerSpec& optimizer) {
   if (optimizer.kind != "adamw") return 0;
   const std::int64_t master = precision.parameters == DataType::kFp32 ? 0 : size_of(DataType::kFp32);
   return master + 2 * size_of(optimizer.state);
@@ -27,38 +31,117 @@ MemoryUse model_states(std::int64_t parameters, std::int64_t ranks, Sharding sha
                        const PrecisionSpec& precision, const OptimizerSpec& optimizer) {
   BUSBAR_CHECK(parameters >= 0 && ranks >= 1);
   const auto total = [&](std::int64_t bytes_each) { return checked_mul(parameters, bytes_each, kSize); };
-  const bool shards_parameters = sharding == Sharding::kZero3 || sharding == Sharding::kFsdp;
+  const bool shards_parameters =
+      sharding == Sharding::kZero3 || sharding == Sharding::kFsdp || sharding == Sharding::kHsdp;
   const bool shards_gradients = shards_parameters || sharding == Sharding::kZero2;
   MemoryUse use;
   use.parameters = share(total(size_of(precision.parameters)), ranks, shards_parameters);
   use.gradients = share(total(size_of(precision.gradients)), ranks, shards_gradients);
-  use.optimizer =
-      share(total(optimizer_bytes_per_parameter(precision, optimizer)), ranks, sharding != Sharding::kNone);
+  use.optimizer = share(total(state_bytes_per_parameter(precision, optimizer)), ranks, shards(sharding));
   // The parts fit one by one; their sum must too.
   static_cast<void>(total(size_of(precision.parameters) + size_of(precision.gradients) +
-                          optimizer_bytes_per_parameter(precision, optimizer)));
+                          state_bytes_per_parameter(precision, optimizer)));
   return use;
 }
 
-// Per token and layer, in elements of the compute type: the two norms' inputs (2 h), what the projections
-// read (h for q, k, v; the attention's output for its projection), q, k and v for the attention, the MLP's
-// input (h), and its inner tensors (gated: gate, up and their product; else before and after the
-// nonlinearity). No dropout, no kept scores. The head keeps its logits, their softmax in fp32, and their
-// gradient.
-Bytes activation_bytes(const Workload& workload) {
-  if (!workload.model.transformer) return Bytes();
-  const TransformerDims& d = *workload.model.transformer;
-  const std::int64_t element =
-      workload.precision.compute == DataType::kFp8 ? 2 : size_of(workload.precision.compute);
-  constexpr const char* kWhat = "the memory of activations";
-  const auto times = [](std::int64_t a, std::int64_t b) { return checked_mul(a, b, kWhat); };
-  const std::int64_t tokens = times(workload.batch.micro, workload.batch.sequence);
-  const std::int64_t attention = times(d.heads, d.head_dim);
-  const std::int64_t kept =
-      4 * d.hidden + 2 * attention + 2 * times(d.kv_heads, d.head_dim) + (d.gated_mlp ? 3 : 2) * d.ffn_hidden;
-  const std::int64_t layers = times(times(tokens, element), times(kept, d.layers));
-  const std::int64_t logits = times(times(tokens, d.vocab), 2 * element + 4);
-  return Bytes(checked_add(layers, logits, kWhat));
+namespace {
+
+constexpr const char* kActivations = "the memory of activations";
+
+std::int64_t times(std::int64_t a, std::int64_t b) { return checked_mul(a, b, kActivations); }
+std::int64_t plus(std::int64_t a, std::int64_t b) { return checked_add(a, b, kActivations); }
+
+std::int64_t element_bytes(const Workload& w) {
+  return w.precision.compute == DataType::kFp8 ? 2 : size_of(w.precision.compute);
+}
+
+std::int64_t tokens_per_rank(const Workload& w) {
+  return times(w.batch.micro, w.batch.sequence) / w.parallel.cp;
+}
+
+// Inner tensors of attention, per token: q, k and v, the output for its projection; latent attention keeps
+// the compressed ones too.
+std::int64_t attention_width(const TransformerDims& d) {
+  if (!d.latent) return 2 * times(d.heads, d.head_dim) + 2 * times(d.kv_heads, d.head_dim);
+  const LatentAttention& l = *d.latent;
+  const std::int64_t query = times(d.heads, l.qk_nope_head_dim + l.qk_rope_head_dim);
+  return 2 * query + 2 * times(d.heads, l.v_head_dim) + l.q_lora_rank + l.kv_lora_rank + l.qk_rope_head_dim;
+}
+
+// Inner tensors of the MLP, per token: gated: gate, up and their product; else before and after the
+// nonlinearity. Experts: their inputs too, top_k times over the ranks of the group.
+std::int64_t mlp_width(const TransformerDims& d, std::int64_t block) {
+  const std::int64_t inner = d.gated_mlp ? 3 : 2;
+  if (!d.has_experts(block)) return inner * d.ffn_hidden;
+  const Experts& e = *d.experts;
+  const std::int64_t shared = e.shared * (e.shared_ffn_hidden > 0 ? e.shared_ffn_hidden : e.ffn_hidden);
+  return times(e.top_k, plus(d.hidden, inner * e.ffn_hidden)) + inner * shared;
+}
+
+}  // namespace
+
+// Softmax's output, the dropped scores and dropout's mask, which recomputation of the core does without.
+// Source: Korthikanti et al., 2022, section 4.1: 5 a s^2 b bytes.
+std::int64_t kept_scores(const Workload& w) {
+  if (w.attention == AttentionKernels::kFused || w.recompute != Recompute::kNone) return 0;
+  const std::int64_t all = times(times(tokens_per_rank(w), w.batch.sequence), w.model.transformer->heads);
+  return times(all, 2 * element_bytes(w) + 1) / w.parallel.tp;
+}
+
+// Outside the tensor-parallel region, per token: the two norms' inputs (2 h), what the projections and the
+// MLP read (2 h); under sequence parallelism a share of them.
+Bytes block_activation_bytes(const Workload& w, std::int64_t block) {
+  if (!w.model.transformer) return Bytes();
+  const TransformerDims& d = *w.model.transformer;
+  const std::int64_t outer_cut = w.parallel.sequence_parallel ? w.parallel.tp : 1;
+  const std::int64_t unit = times(tokens_per_rank(w), element_bytes(w));
+  if (w.recompute == Recompute::kFull) return Bytes(times(unit, d.hidden) / outer_cut);
+  const std::int64_t inner = plus(attention_width(d), mlp_width(d, block));
+  const std::int64_t kept = plus(times(unit, 4 * d.hidden) / outer_cut, times(unit, inner) / w.parallel.tp);
+  return Bytes(plus(kept, kept_scores(w)));
+}
+
+Bytes logit_bytes(const Workload& w) {
+  if (!w.model.transformer) return Bytes();
+  return Bytes(times(times(tokens_per_rank(w), w.model.transformer->vocab), 2 * element_bytes(w) + 4) /
+               w.parallel.tp);
+}
+
+MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std::int64_t stage) {
+  const Layout layout(w.parallel);
+  MemoryUse use;
+  const auto add_states = [&](const auto& by_type, std::int64_t ranks) {
+    for (const auto& [type, elements] : by_type) {
+      PrecisionSpec precision = w.precision;
+      if (type) precision.parameters = precision.gradients = *type;
+      const MemoryUse states = model_states(elements, ranks, w.parallel.sharding, precision, w.optimizer);
+      use.parameters = Bytes(plus(use.parameters.count(), states.parameters.count()));
+      use.gradients = Bytes(plus(use.gradients.count(), states.gradients.count()));
+      use.optimizer = Bytes(plus(use.optimizer.count(), states.optimizer.count()));
+    }
+  };
+  const StageParameters parameters = parameters_on(layers);
+  add_states(parameters.common, layout.size("shard"));
+  add_states(parameters.experts, layout.size("edp"));
+  const std::int64_t microbatches = w.batch.global / (w.batch.micro * w.parallel.dp);
+  const std::int64_t chunks_in_flight = in_flight(w.parallel, stage, microbatches);
+  std::int64_t all = 0, largest = 0, logits = 0;
+  for (const Layer& layer : layers) {
+    if (layer.name == "head") logits = logit_bytes(w).count();
+    if (!layer.is_block || !w.model.transformer) continue;
+    all = plus(all, block_activation_bytes(w, std::stoll(layer.name.substr(5))).count());
+    Workload whole = w;
+    whole.recompute = Recompute::kNone;
+    if (w.recompute == Recompute::kFull)
+      largest = std::max(largest, block_activation_bytes(whole, std::stoll(layer.name.substr(5))).count());
+  }
+  // A chunk holds its part of the stage's blocks; a block that is computed again has all its tensors for a
+  // moment.
+  const std::int64_t held = times(all, chunks_in_flight) / w.parallel.virtual_stages;
+  use.activations = Bytes(plus(plus(held, largest), logits));
+  static_cast<void>(plus(plus(use.parameters.count(), use.gradients.count()),
+                         plus(use.optimizer.count(), use.activations.count())));
+  return use;
 }
 
 }  // namespace busbar

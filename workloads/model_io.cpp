@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <limits>
 #include <set>
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "workloads/hf_config_io.h"
 #include "workloads/input_checks.h"
 #include "workloads/kernel_work_io.h"
+#include "workloads/model_dims_io.h"
 
 namespace busbar {
 
@@ -20,90 +21,6 @@ constexpr std::int64_t kMaxCopies = kMaxLayers;
 // Every copy of a parameter has both, so that a short file must not fill the memory with them.
 constexpr std::size_t kMaxParameterName = 256;
 constexpr std::size_t kMaxSides = 16;
-
-constexpr std::array<std::string_view, 13> kDimensionKeys = {
-    "layers", "hidden",    "ffn_hidden",      "heads",  "kv_heads", "head_dim", "vocab",
-    "name",   "gated_mlp", "tied_embeddings", "biases", "causal",   "attention"};
-
-constexpr std::array<Refusal, 15> kRefusals = {{
-    {"hf_config", "reading a Hugging Face config"},
-    {"experts", "a mixture of experts"},
-    {"top_k", "a mixture of experts"},
-    {"expert_ffn_hidden", "a mixture of experts"},
-    {"shared_experts", "a mixture of experts"},
-    {"dense_layers", "a mixture of experts"},
-    {"moe_every", "a mixture of experts"},
-    {"q_lora_rank", "multi-head latent attention"},
-    {"kv_lora_rank", "multi-head latent attention"},
-    {"qk_nope_head_dim", "multi-head latent attention"},
-    {"qk_rope_head_dim", "multi-head latent attention"},
-    {"v_head_dim", "multi-head latent attention"},
-    {"window", "sliding-window attention"},
-    {"parallel_block", "a parallel block"},
-    {"mtp_layers", "multi-token prediction"},
-}};
-
-std::int64_t dimension(const JsonValue& value) { return value.integer(1, kMaxDimension); }
-
-void set_if_given(bool& flag, const std::optional<JsonValue>& value) {
-  if (value) flag = value->boolean();
-}
-
-ModelSpec read_preset(const JsonValue& value) {
-  value.only_keys({"preset"});
-  const JsonValue preset = value.at("preset");
-  const std::string name = preset.string();
-  const ModelPreset* row = find_row(model_presets(), name);
-  const auto names = names_of(model_presets());
-  if (row == nullptr) preset.fail(fmt::format("a model: {}", one_of(names)), did_you_mean(name, names));
-  return {.name = name, .transformer = row->dims, .parameters = {}};
-}
-
-/// head_dim x heads need not be `hidden`, but it is when head_dim is not given.
-void read_heads(const JsonValue& value, TransformerDims& dims) {
-  const JsonValue heads = value.at("heads");
-  dims.heads = dimension(heads);
-  const auto head_dim = value.find("head_dim");
-  if (head_dim)
-    dims.head_dim = dimension(*head_dim);
-  else if (dims.hidden % dims.heads == 0)
-    dims.head_dim = dims.hidden / dims.heads;
-  else
-    heads.fail(fmt::format("a divisor of hidden = {}, or 'head_dim' beside it", dims.hidden));
-  const auto kv_heads = value.find("kv_heads");
-  dims.kv_heads = kv_heads ? dimension(*kv_heads) : dims.heads;
-  if (dims.heads % dims.kv_heads != 0) kv_heads->fail(fmt::format("a divisor of heads = {}", dims.heads));
-}
-
-void check_attention(const JsonValue& value, const TransformerDims& dims) {
-  static constexpr std::array<std::string_view, 3> kKinds = {"mha", "gqa", "mla"};
-  const auto attention = value.find("attention");
-  if (!attention) return;
-  const std::string kind = attention->string();
-  if (kind == "mla") fail_not_modelled(*attention, "multi-head latent attention");
-  if (kind != "mha" && kind != "gqa") attention->fail(one_of(kKinds), did_you_mean(kind, kKinds));
-  if (kind == "mha" && dims.kv_heads != dims.heads)
-    attention->fail_because("\"mha\" has as many kv_heads as heads; \"gqa\" has fewer");
-  if (kind == "gqa" && !value.find("kv_heads")) attention->fail_because("\"gqa\" needs 'kv_heads'");
-}
-
-ModelSpec read_dimensions(const JsonValue& value) {
-  refuse_keys(value, kRefusals);
-  value.only_keys(kDimensionKeys);
-  TransformerDims dims;
-  dims.layers = value.at("layers").integer(1, kMaxLayers);
-  dims.hidden = dimension(value.at("hidden"));
-  dims.ffn_hidden = dimension(value.at("ffn_hidden"));
-  dims.vocab = dimension(value.at("vocab"));
-  read_heads(value, dims);
-  check_attention(value, dims);
-  set_if_given(dims.gated_mlp, value.find("gated_mlp"));
-  set_if_given(dims.tied_embeddings, value.find("tied_embeddings"));
-  set_if_given(dims.biases, value.find("biases"));
-  set_if_given(dims.causal, value.find("causal"));
-  const auto name = value.find("name");
-  return {.name = name ? name->string() : "custom", .transformer = dims, .parameters = {}};
-}
 
 /// A duration as text, or an object with the keys of a kernel.
 KernelWork read_work(const std::optional<JsonValue>& value) {
@@ -116,6 +33,8 @@ KernelWork read_work(const std::optional<JsonValue>& value) {
   work.duration = value->time();
   return work;
 }
+
+std::int64_t dimension(const JsonValue& value) { return value.integer(1, kMaxDimension); }
 
 std::vector<std::int64_t> read_shape(const JsonValue& value) {
   std::vector<std::int64_t> shape;
@@ -164,16 +83,38 @@ ModelSpec read_parameters(const JsonValue& value) {
   return model;
 }
 
-ModelSpec read_any(const JsonValue& value) {
-  if (value.find("preset")) return read_preset(value);
+ModelSpec read_preset(const JsonValue& value) {
+  const JsonValue preset = value.at("preset");
+  const std::string name = preset.string();
+  const ModelPreset* row = find_row(model_presets(), name);
+  const auto names = names_of(model_presets());
+  if (row == nullptr) preset.fail(fmt::format("a model: {}", one_of(names)), did_you_mean(name, names));
+  return {.name = name, .transformer = read_dimensions(value, row->dims), .parameters = {}};
+}
+
+ModelSpec read_config(const JsonValue& value, const std::string& folder) {
+  const TransformerDims dims = read_hf_config(value.at("hf_config"), folder);
+  return {
+      .name = value.at("hf_config").string(), .transformer = read_dimensions(value, dims), .parameters = {}};
+}
+
+ModelSpec read_any(const JsonValue& value, const std::string& folder) {
   if (value.find("parameters")) return read_parameters(value);
-  return read_dimensions(value);
+  const auto config = value.find("hf_config");
+  if (value.find("preset") && config) config->fail_because("'preset' and 'hf_config' exclude each other");
+  ModelSpec model = config                 ? read_config(value, folder)
+                    : value.find("preset") ? read_preset(value)
+                                           : ModelSpec{.name = "custom",
+                                                       .transformer = read_dimensions(value, std::nullopt),
+                                                       .parameters = {}};
+  if (const auto name = value.find("name")) model.name = name->string();
+  return model;
 }
 
 }  // namespace
 
-ModelSpec read_model(const JsonValue& value) {
-  ModelSpec model = read_any(value);
+ModelSpec read_model(const JsonValue& value, const std::string& folder) {
+  ModelSpec model = read_any(value, folder);
   with_place(value, [&] { static_cast<void>(parameter_count(model)); });
   return model;
 }

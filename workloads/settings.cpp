@@ -7,6 +7,46 @@
 
 namespace busbar {
 
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+std::string_view name_of(ContextMethod method) {
+  switch (method) {
+    case ContextMethod::kRing:
+      return "ring";
+    case ContextMethod::kAllGather:
+      return "all_gather";
+    case ContextMethod::kUlysses:
+      return "ulysses";
+  }
+  return "";
+}
+
+void add_experts(const Workload& w, Settings& s) {
+  if (!w.model.transformer || !w.model.transformer->experts) return;
+  const MoeSpec& moe = w.moe;
+  s.emplace_back("moe.capacity_factor",
+                 moe.capacity_factor ? fmt::format("{}", *moe.capacity_factor) : "none");
+  if (!moe.histogram.empty())
+    s.emplace_back("moe.imbalance.histogram", fmt::format("{}", fmt::join(moe.histogram, " ")));
+  else if (moe.hot != 1)
+    s.emplace_back("moe.imbalance.hot_expert", fmt::format("{}", moe.hot));
+  else
+    s.emplace_back("moe.imbalance.zipf", fmt::format("{}", moe.zipf));
+}
+
+// What only some layouts have.
+void add_layout(const Workload& w, Settings& s) {
+  if (w.parallel.shard_size) s.emplace_back("parallel.shard_size", fmt::format("{}", *w.parallel.shard_size));
+  if (w.parallel.cp > 1) s.emplace_back("context.method", name_of(w.context));
+  if (!w.parallel.stages.empty())
+    s.emplace_back("stages.layers", fmt::format("{}", fmt::join(w.parallel.stages, " ")));
+  add_experts(w, s);
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> effective_settings(const Workload& w) {
   const auto number = [](std::int64_t n) { return fmt::format("{}", n); };
   const auto type = [](DataType t) { return std::string(name_of(t)); };
@@ -16,13 +56,31 @@ std::vector<std::pair<std::string, std::string>> effective_settings(const Worklo
       {"batch.sequence", number(w.batch.sequence)},
       {"batch.micro", number(w.batch.micro)},
       {"batch.global", number(w.batch.global)},
-      {"parallel.dp", number(w.dp)},
-      {"parallel.sharding", std::string(name_of(w.sharding))},
+      {"framework", std::string(w.framework->name)},
+      {"parallel.tp", number(w.parallel.tp)},
+      {"parallel.pp", number(w.parallel.pp)},
+      {"parallel.cp", number(w.parallel.cp)},
+      {"parallel.ep", number(w.parallel.ep)},
+      {"parallel.etp", number(w.parallel.etp)},
+      {"parallel.dp", number(w.parallel.dp)},
+      {"parallel.sharding", std::string(name_of(w.parallel.sharding))},
+      {"parallel.order", fmt::format("{}", fmt::join(w.parallel.order, "-"))},
+      {"parallel.sequence_parallel", w.parallel.sequence_parallel ? "true" : "false"},
+      {"parallel.schedule", std::string(name_of(w.parallel.schedule))},
+      {"parallel.virtual_stages", number(w.parallel.virtual_stages)},
+      {"recompute", w.recompute == Recompute::kNone   ? "none"
+                    : w.recompute == Recompute::kFull ? "full"
+                                                      : "selective"},
+      {"attention", w.attention == AttentionKernels::kFused ? "fused" : "unfused"},
       {"precision.compute", type(w.precision.compute)},
       {"precision.parameters", type(w.precision.parameters)},
       {"precision.gradients", type(w.precision.gradients)},
       {"precision.reduce", type(w.precision.reduce)},
-      {"overlap.dp", w.overlap_dp ? "true" : "false"},
+      {"overlap.dp", w.overlap.dp ? "true" : "false"},
+      {"overlap.tp", w.overlap.tp ? "true" : "false"},
+      {"overlap.pp", w.overlap.pp ? "true" : "false"},
+      {"overlap.ep", w.overlap.ep ? "true" : "false"},
+      {"overlap.cp", w.overlap.cp ? "true" : "false"},
       {"optimizer.kind", w.optimizer.kind},
       {"optimizer.state", type(w.optimizer.state)}};
   if (w.model.transformer) {
@@ -35,15 +93,20 @@ std::vector<std::pair<std::string, std::string>> effective_settings(const Worklo
     s.emplace_back("model.gated_mlp", d.gated_mlp ? "true" : "false");
     s.emplace_back("model.tied_embeddings", d.tied_embeddings ? "true" : "false");
   }
-  if (w.sharding == Sharding::kFsdp) {
+  const bool gathers = w.parallel.sharding == Sharding::kFsdp || w.parallel.sharding == Sharding::kHsdp ||
+                       w.parallel.sharding == Sharding::kZero3;
+  if (gathers) {
     s.emplace_back("fsdp.reshard_after_forward", w.fsdp.reshard_after_forward ? "true" : "false");
     s.emplace_back("fsdp.prefetch", number(w.fsdp.prefetch));
     s.emplace_back("fsdp.wrap", w.fsdp.wrap == FsdpWrap::kBlock ? "block" : "root");
-  } else if (w.sharding == Sharding::kNone) {
+  } else if (w.parallel.sharding == Sharding::kNone) {
     const BucketCaps caps = bucket_caps(w.ddp);
     s.emplace_back("ddp.bucket_cap", to_exact_text(caps.others));
     s.emplace_back("ddp.first_bucket", to_exact_text(caps.first));
+  } else if (w.ddp.bucket_cap) {
+    s.emplace_back("ddp.bucket_cap", to_exact_text(*w.ddp.bucket_cap));
   }
+  add_layout(w, s);
   return s;
 }
 

@@ -6,15 +6,28 @@
 #include "sim/base/named_table.h"
 #include "workloads/strategies/ddp.h"
 #include "workloads/strategies/fsdp.h"
+#include "workloads/strategies/pipeline.h"
+#include "workloads/strategies/sharded_optimizer.h"
+#include "workloads/strategies/stages.h"
 #include "workloads/workload.h"
 
 namespace busbar {
 
 namespace {
 
-constexpr std::array<Strategy, 2> kStrategies = {{
-    {"none", "DDP: whole replicas, gradients all-reduced in buckets (sharding: none)", expand_ddp},
-    {"fsdp", "FSDP2: parameters sharded, gathered block by block (sharding: fsdp)", expand_fsdp},
+constexpr std::array<Strategy, 9> kStrategies = {{
+    {"none", "DDP: whole replicas, gradients all-reduced in buckets", expand_ddp},
+    {"zero1", "ZeRO-1: optimizer state sharded, gradients reduce-scattered on the last microbatch",
+     expand_sharded_optimizer},
+    {"zero2", "ZeRO-2: gradients sharded too, reduce-scattered every microbatch", expand_sharded_optimizer},
+    {"zero3", "ZeRO-3: parameters sharded too, gathered in forward and backward of every microbatch",
+     expand_fsdp},
+    {"fsdp", "FSDP2: parameters sharded, gathered block by block", expand_fsdp},
+    {"hsdp", "HSDP: FSDP inside shard_size ranks, gradients all-reduced over the replicas", expand_fsdp},
+    {"distributed", "Megatron's distributed optimizer: parameter gathers overlap forward",
+     expand_sharded_optimizer},
+    {"parameter-server", "each bucket reduced to one rank, which broadcasts the parameters", expand_ddp},
+    {"horovod", "all-reduces of 64 MiB fusion buffers", expand_ddp},
 }};
 
 }  // namespace
@@ -31,12 +44,37 @@ std::string_view name_of(Sharding sharding) {
       return "zero3";
     case Sharding::kFsdp:
       return "fsdp";
+    case Sharding::kHsdp:
+      return "hsdp";
+    case Sharding::kDistributed:
+      return "distributed";
+    case Sharding::kParameterServer:
+      return "parameter-server";
+    case Sharding::kHorovod:
+      return "horovod";
   }
   BUSBAR_CHECK(false);
   return "";
 }
 
+bool shards(Sharding sharding) {
+  return sharding != Sharding::kNone && sharding != Sharding::kHorovod &&
+         sharding != Sharding::kParameterServer;
+}
+
 std::span<const Strategy> strategies() { return kStrategies; }
+
+LayerCut cut_of(const Workload& w) {
+  return {.tp = w.parallel.tp,
+          .cp = w.parallel.cp,
+          .ep = w.parallel.ep,
+          .etp = w.parallel.etp,
+          .sequence_parallel = w.parallel.sequence_parallel,
+          .context = w.context,
+          .recompute = w.recompute,
+          .attention = w.attention,
+          .capacity_factor = w.moe.capacity_factor};
+}
 
 std::optional<std::string> batch_problem(const BatchSpec& batch, std::int64_t dp) {
   BUSBAR_CHECK(batch.micro >= 1 && batch.global >= 1 && dp >= 1);
@@ -50,10 +88,9 @@ std::optional<std::string> batch_problem(const BatchSpec& batch, std::int64_t dp
 }
 
 StepTrace expand(const Workload& workload) {
-  const Strategy* strategy = find_row(strategies(), name_of(workload.sharding));
-  if (strategy == nullptr)
-    throw Error({.where = "parallel.sharding",
-                 .message = fmt::format("{} is not modelled yet", name_of(workload.sharding))});
+  const Strategy* strategy = find_row(strategies(), name_of(workload.parallel.sharding));
+  BUSBAR_CHECK(strategy != nullptr);
+  check_layout(workload);
   return strategy->expand(workload);
 }
 

@@ -15,7 +15,8 @@
 
 namespace busbar {
 
-enum class OpKind : std::uint8_t { kCompute, kCollective, kSend, kRecv, kBatch };
+/// kHost: the CPU that launches kernels is busy for work.duration; it takes nothing of the GPU.
+enum class OpKind : std::uint8_t { kCompute, kCollective, kSend, kRecv, kBatch, kHost };
 enum class Phase : std::uint8_t { kNone, kForward, kBackward, kOptimizer };
 [[nodiscard]] std::string_view name_of(Phase phase);
 
@@ -32,7 +33,7 @@ struct Op {
   OpKind kind = OpKind::kCompute;
   std::uint32_t stream = 0;
   std::vector<std::uint32_t> after;  // operations of the same program, earlier in it
-  KernelWork work;                   // kCompute
+  KernelWork work;                   // kCompute; kHost: a duration
   CollectiveKind collective = CollectiveKind::kAllReduce;
   std::uint32_t group_slot = 0;  // kCollective
   Bytes bytes;                   // kCollective: nccl-tests' size (full buffer for all_gather, reduce_scatter)

@@ -29,6 +29,7 @@ class ProgramReader {
   void read_after(const JsonValue& value, Op& op);
   void read_collective(const JsonValue& value, Op& op);
   void read_compute(const JsonValue& value, Op& op);
+  void read_host(const JsonValue& value, Op& op);
   void read_single_transfer(const JsonValue& value, Op& op);
   void read_batch(const JsonValue& value, Op& op);
   Transfer read_transfer(const JsonValue& value);
@@ -66,7 +67,7 @@ Reduction read_reduction(const JsonValue& value) {
 }
 
 [[noreturn]] void fail_unknown_op(const JsonValue& value) {
-  Keys names = {"compute", "send", "recv", "batch"};
+  Keys names = {"compute", "host", "send", "recv", "batch"};
   const auto collectives = collective_names();
   names.insert(names.end(), collectives.begin(), collectives.end());
   value.fail(one_of(names), did_you_mean(value.string(), names));
@@ -103,6 +104,12 @@ void ProgramReader::read_compute(const JsonValue& value, Op& op) {
   value.only_keys(with_common_keys(Keys(kernel_work_keys().begin(), kernel_work_keys().end())));
   op.kind = OpKind::kCompute;
   op.work = read_kernel_work(value);
+}
+
+void ProgramReader::read_host(const JsonValue& value, Op& op) {
+  value.only_keys(with_common_keys({"duration"}));
+  op.kind = OpKind::kHost;
+  op.work.duration = value.at("duration").time();
 }
 
 void ProgramReader::read_collective(const JsonValue& value, Op& op) {
@@ -160,6 +167,8 @@ void ProgramReader::read_op(const JsonValue& value) {
   Op op;
   if (name == "compute") {
     read_compute(value, op);
+  } else if (name == "host") {
+    read_host(value, op);
   } else if (name == "send" || name == "recv") {
     read_single_transfer(value, op);
   } else if (name == "batch") {

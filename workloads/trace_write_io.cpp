@@ -27,13 +27,17 @@ Json rank_set_json(const std::vector<RankRange>& ranges) {
 }
 
 Json attention_json(const AttentionShape& shape) {
-  return {{"batch", shape.batch},
-          {"sequence", shape.sequence},
-          {"heads", shape.heads},
-          {"kv_heads", shape.kv_heads},
-          {"head_dim", shape.head_dim},
-          {"causal", shape.causal},
-          {"pass", shape.backward ? "backward" : "forward"}};
+  Json json = {{"batch", shape.batch},
+               {"sequence", shape.sequence},
+               {"heads", shape.heads},
+               {"kv_heads", shape.kv_heads},
+               {"head_dim", shape.head_dim},
+               {"causal", shape.causal},
+               {"pass", shape.backward ? "backward" : "forward"}};
+  if (shape.keys != 0) json["keys"] = shape.keys;
+  if (shape.value_dim != 0) json["value_dim"] = shape.value_dim;
+  if (shape.window != 0) json["window"] = shape.window;
+  return json;
 }
 
 /// A shape stands for its flops and bytes: the reader resolves it again.
@@ -80,6 +84,9 @@ void put_kind(Json& json, const StepTrace& trace, const Program& program, const 
     case OpKind::kCompute:
       put_work(json, op.work);
       return;
+    case OpKind::kHost:
+      json["duration"] = to_exact_text(*op.work.duration);
+      return;
     case OpKind::kCollective:
       put_collective(json, trace, program, op);
       return;
@@ -97,6 +104,8 @@ std::string_view op_name(const Op& op) {
   switch (op.kind) {
     case OpKind::kCompute:
       return "compute";
+    case OpKind::kHost:
+      return "host";
     case OpKind::kCollective:
       return name_of(op.collective);
     case OpKind::kSend:

@@ -2,216 +2,235 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <utility>
 
-#include "sim/base/units.h"
+#include "workloads/attention.h"
+#include "workloads/experts.h"
+#include "workloads/layer_parts.h"
+#include "workloads/model_tensors.h"
 
 namespace busbar {
 
 namespace {
 
-/// A matrix product of a block: Y[t, out] = X[t, in] W[in, out].
-struct Linear {
-  std::string name;
-  std::int64_t in = 0, out = 0;
-};
-
-std::int64_t product(std::int64_t a, std::int64_t b) { return checked_mul(a, b, "the model's size"); }
-std::int64_t sum(std::int64_t a, std::int64_t b) { return checked_add(a, b, "the model's size"); }
-
-std::int64_t query_width(const TransformerDims& dims) { return product(dims.heads, dims.head_dim); }
-std::int64_t key_width(const TransformerDims& dims) { return product(dims.kv_heads, dims.head_dim); }
-
-void add_linear(std::vector<Tensor>& tensors, const Linear& linear, bool bias) {
-  tensors.push_back({linear.name, product(linear.in, linear.out), std::nullopt});
-  if (bias) tensors.push_back({linear.name + ".bias", linear.out, std::nullopt});
-}
-
-void add_norm(std::vector<Tensor>& tensors, const std::string& name, const TransformerDims& dims) {
-  tensors.push_back({name, dims.hidden, std::nullopt});
-  if (dims.biases) tensors.push_back({name + ".bias", dims.hidden, std::nullopt});
-}
-
-/// Kernels for one batch. t = micro x sequence tokens, h = hidden, e = bytes per activation.
-class Kernels {
- public:
-  Kernels(const TransformerDims& dims, const TokenBatch& batch)
-      : dims_(dims), batch_(batch), tokens_(product(batch.micro, batch.sequence)) {}
-
-  [[nodiscard]] Layer embedding() const;
-  /// Every block has the same kernels.
-  [[nodiscard]] Layer block() const;
-  [[nodiscard]] Layer head() const;
-
- private:
-  [[nodiscard]] std::vector<Linear> linears() const;
-  [[nodiscard]] Kernel matmul(std::string name, const MatmulShape& shape) const;
-  [[nodiscard]] Kernel attention(bool backward) const;
-  [[nodiscard]] Kernel memory_bound(std::string name, std::int64_t bytes) const;
-  [[nodiscard]] Kernel forward(const Linear& linear) const;
-  void add_backward(const Linear& linear, std::vector<Kernel>& kernels) const;
-  [[nodiscard]] std::int64_t elementwise_bytes() const;
-  [[nodiscard]] std::int64_t tensor_bytes(std::int64_t width) const {
-    return product(product(tokens_, width), element_bytes());
+/// Steps that run a forward again, under names of their own.
+std::vector<LayerStep> recomputed(std::vector<LayerStep> steps) {
+  const auto rename = [](std::string& name) { name = "recompute." + name; };
+  for (LayerStep& step : steps) {
+    if (!step.communication) {
+      rename(step.kernel.name);
+      continue;
+    }
+    rename(step.communication->name);
+    if (!step.communication->needed_by.empty()) rename(step.communication->needed_by);
   }
-  /// Eight-bit formats are for matrix products; activations between them, and attention, stay in 16 bits.
-  [[nodiscard]] DataType activation_type() const {
-    return batch_.compute == DataType::kFp8 ? DataType::kBf16 : batch_.compute;
-  }
-  [[nodiscard]] std::int64_t element_bytes() const { return size_of(activation_type()); }
-
-  const TransformerDims& dims_;
-  const TokenBatch& batch_;
-  std::int64_t tokens_;
-};
-
-/// The matrix products in forward order; attention runs after the first.
-std::vector<Linear> Kernels::linears() const {
-  const std::int64_t h = dims_.hidden;
-  std::vector<Linear> list = {{"qkv", h, sum(query_width(dims_), product(2, key_width(dims_)))},
-                              {"out", query_width(dims_), h}};
-  if (dims_.gated_mlp) list.push_back({"gate", h, dims_.ffn_hidden});
-  list.push_back({"up", h, dims_.ffn_hidden});
-  list.push_back({"down", dims_.ffn_hidden, h});
-  return list;
+  return steps;
 }
 
-Kernel Kernels::matmul(std::string name, const MatmulShape& shape) const {
-  KernelWork work;
-  work.type = batch_.compute;
-  work.matmul = shape;
-  resolve_shape(work);
-  return {std::move(name), work};
+void put_first(std::vector<LayerStep>& steps, const std::vector<LayerStep>& first) {
+  steps.insert(steps.begin(), first.begin(), first.end());
 }
 
-Kernel Kernels::attention(bool backward) const {
-  KernelWork work;
-  work.type = activation_type();
-  work.attention = AttentionShape{.batch = batch_.micro,
-                                  .sequence = batch_.sequence,
-                                  .heads = dims_.heads,
-                                  .kv_heads = dims_.kv_heads,
-                                  .head_dim = dims_.head_dim,
-                                  .causal = dims_.causal,
-                                  .backward = backward};
-  resolve_shape(work);
-  return {"attention", work};
+ColumnRegion mlp_region(const RankView& view, std::string_view gradient_needed_by) {
+  const std::int64_t h = view.dims.hidden;
+  const std::int64_t f = view.dims.ffn_hidden / view.cut.tp;
+  ColumnRegion region{.name = "mlp", .width = h, .linears = {}, .gradient_needed_by = gradient_needed_by};
+  if (view.dims.gated_mlp) region.linears.push_back({"gate", h, f});
+  region.linears.push_back({"up", h, f});
+  return region;
 }
 
-Kernel Kernels::memory_bound(std::string name, std::int64_t bytes) const {
-  KernelWork work;
-  work.type = activation_type();
-  work.bytes = static_cast<double>(bytes);
-  return {std::move(name), work};
+Linear down_linear(const RankView& view) {
+  return {"down", view.dims.ffn_hidden / view.cut.tp, view.dims.hidden};
 }
 
-Kernel Kernels::forward(const Linear& linear) const {
-  return matmul(linear.name, {tokens_, linear.out, linear.in});
+/// Selective recomputation runs the core again from the queries, keys and values that were kept.
+/// Source: Korthikanti et al., 2022, section 5.
+Passes core_with_recompute(const RankView& view) {
+  Passes core = attention_core(view);
+  if (view.cut.recompute != Recompute::kSelective) return core;
+  std::vector<LayerStep> kernels;
+  for (const LayerStep& step : core.forward)
+    if (!step.communication) kernels.push_back(step);
+  put_first(core.backward, recomputed(kernels));
+  return core;
 }
 
-/// dX[t, in] = dY[t, out] W^T;  dW[in, out] = X^T dY[t, out].
-void Kernels::add_backward(const Linear& linear, std::vector<Kernel>& kernels) const {
-  kernels.push_back(matmul(linear.name + ".dgrad", {tokens_, linear.in, linear.out}));
-  kernels.push_back(matmul(linear.name + ".wgrad", {linear.in, linear.out, tokens_}));
+Passes serial_block(const RankView& view, BlockKind kind) {
+  const Passes attention = in_sequence({attention_inputs(view), core_with_recompute(view),
+                                        row_parallel(view, "attention", {out_linear(view)})});
+  if (kind == BlockKind::kExperts) return in_sequence({attention, expert_mlp(view)});
+  return in_sequence({attention, column_parallel(view, mlp_region(view, "out.dgrad")),
+                      row_parallel(view, "mlp", {down_linear(view)})});
 }
 
-/// Forward traffic of a block outside matmuls and attention, in elements, each tensor read and written once:
+/// Attention and MLP read one input and add to one sum: one region, one exchange at either end.
+/// Source: Wang and Komatsuzaki, GPT-J-6B, 2021; Chowdhery et al., PaLM, 2022, section 2.
+Passes parallel_block(const RankView& view) {
+  ColumnRegion region = mlp_region(view, kLayerEnd);
+  region.name = "block";
+  region.linears.insert(region.linears.begin(), qkv_linear(view));
+  return in_sequence({column_parallel(view, region), core_with_recompute(view),
+                      row_parallel(view, "block", {out_linear(view), down_linear(view)})});
+}
+
+/// Elements a token: a norm reads and writes h; a residual sum reads both and writes (a parallel block's
+/// reads three); latents have norms too.
+std::int64_t sharded_elementwise(const RankView& view) {
+  const TransformerDims& dims = view.dims;
+  const std::int64_t rows = dims.parallel_block ? (dims.parallel_norms ? 8 : 6) : 10;
+  const std::int64_t block = model_product(rows, dims.hidden);
+  if (!dims.latent) return block;
+  return model_sum(block, model_product(2, model_sum(dims.latent->q_lora_rank, dims.latent->kv_lora_rank)));
+}
+
+/// Elements a token: rotary embedding reads and writes queries and keys, and so do their norms.
+std::int64_t attention_elementwise(const RankView& view) {
+  const std::int64_t rotary = model_product(2, rotary_width(view));
+  if (!view.dims.qk_norms) return rotary;
+  const std::int64_t heads = model_sum(view.heads(), view.kv_heads());
+  return model_sum(rotary, model_product(2, model_product(heads, view.key_dim())));
+}
+
+/// Forward traffic of a block outside matmuls and attention, each tensor read and written once:
 ///   2 norms            2 x 2 t h      (read x, write y)
 ///   2 residual sums    2 x 3 t h      (read both, write the sum)
 ///   rotary embedding   2 t (q + k)    (read and write both; q, k = widths of all query and key heads)
 ///   activation         3 t f gated (read gate and up, write), 2 t f otherwise
-/// With as many key as query heads and a gated MLP: e s b (14 h + 3 f) bytes.
-std::int64_t Kernels::elementwise_bytes() const {
-  const std::int64_t rotary = product(2, sum(query_width(dims_), key_width(dims_)));
-  const std::int64_t activation = product(dims_.gated_mlp ? 3 : 2, dims_.ffn_hidden);
-  return tensor_bytes(sum(product(10, dims_.hidden), sum(rotary, activation)));
+/// With as many key as query heads and a gated MLP: e s b (14 h + 3 f) bytes. The first two run on a shard of
+/// the tokens under sequence parallelism, the others on a shard of the widths.
+std::int64_t elementwise_bytes(const RankView& view, BlockKind kind) {
+  const std::int64_t outside = view.activation_bytes(view.sharded_tokens(), sharded_elementwise(view));
+  const std::int64_t attention = view.activation_bytes(view.tokens(), attention_elementwise(view));
+  const std::int64_t width = model_product(view.dims.gated_mlp ? 3 : 2, view.dims.ffn_hidden / view.cut.tp);
+  const std::int64_t mlp = kind == BlockKind::kExperts ? expert_elementwise_bytes(view)
+                                                       : view.activation_bytes(view.tokens(), width);
+  return model_sum(model_sum(outside, attention), mlp);
 }
 
-/// Forward reads and writes a row per token. Backward reads the gradient, reads and writes a row of the
-/// table's gradient, which is first filled with zeros.
-Layer Kernels::embedding() const {
-  const std::int64_t rows = tensor_bytes(dims_.hidden);
-  const std::int64_t table = product(product(dims_.vocab, dims_.hidden), element_bytes());
-  return {.name = "embedding",
-          .is_block = false,
-          .tensors = embedding_tensors(dims_),
-          .forward = {memory_bound("lookup", product(2, rows))},
-          .backward = {memory_bound("lookup", sum(product(3, rows), table))}};
-}
-
-Layer Kernels::block() const {
-  const std::vector<Linear> list = linears();
-  Layer layer{
-      .name = "block", .is_block = true, .tensors = block_tensors(dims_), .forward = {}, .backward = {}};
-  for (const Linear& linear : list) layer.forward.push_back(forward(linear));
-  layer.forward.insert(layer.forward.begin() + 1, attention(false));
-  layer.forward.push_back(memory_bound("elementwise", elementwise_bytes()));
-  layer.backward.push_back(memory_bound("elementwise", product(2, elementwise_bytes())));
-  for (std::size_t i = list.size(); i-- > 1;) add_backward(list[i], layer.backward);
-  layer.backward.push_back(attention(true));
-  add_backward(list.front(), layer.backward);
+Layer block_layer(const RankView& view, BlockKind kind) {
+  Passes passes = view.dims.parallel_block ? parallel_block(view) : serial_block(view, kind);
+  const std::int64_t bytes = elementwise_bytes(view, kind);
+  passes.forward.push_back(memory_bound(view, "elementwise", bytes));
+  put_first(passes.backward, {memory_bound(view, "elementwise", model_product(2, bytes))});
+  if (view.cut.recompute == Recompute::kFull) put_first(passes.backward, recomputed(passes.forward));
+  Layer layer{.name = "block",
+              .is_block = true,
+              .tensors = block_tensors(view.dims, view.cut, kind),
+              .expert_tensors = {},
+              .forward = std::move(passes.forward),
+              .backward = std::move(passes.backward)};
+  if (kind == BlockKind::kExperts) layer.expert_tensors = routed_tensors(view.dims, view.cut);
   return layer;
+}
+
+/// Forward reads and writes a row per token, and adds the position's. Backward reads the gradient, reads and
+/// writes a row of the table's gradient, which is first filled with zeros.
+/// Under tp each rank looks its share of the vocabulary up for all tokens; the sum has every row.
+/// Source: Megatron-Core, tensor_parallel/layers.py, VocabParallelEmbedding.
+Layer embedding_layer(const RankView& view) {
+  const std::int64_t rows = view.activation_bytes(view.tokens(), view.dims.hidden);
+  const std::int64_t table = view.activation_bytes(view.vocab(), view.dims.hidden);
+  const std::int64_t positions =
+      view.dims.positions > 0 ? view.activation_bytes(view.sharded_tokens(), view.dims.hidden) : 0;
+  Layer layer{.name = "embedding",
+              .is_block = false,
+              .tensors = embedding_tensors(view.dims, view.cut),
+              .expert_tensors = {},
+              .forward = {memory_bound(view, "lookup",
+                                       model_sum(model_product(2, rows), model_product(3, positions)))},
+              .backward = {memory_bound(view, "lookup",
+                                        model_sum(model_sum(model_product(3, rows), table), positions))}};
+  const bool sharded = view.sequence_parallel();
+  if (view.cut.tp > 1)
+    layer.forward.push_back(
+        exchange(view, sharded ? LayerExchange::kTensorScatter : LayerExchange::kTensorAllReduce,
+                 "embedding.reduce", rows));
+  if (sharded)
+    put_first(layer.backward, {exchange(view, LayerExchange::kTensorGather, "embedding.grad_gather", rows)});
+  return layer;
+}
+
+/// A number per token in fp32, three times: the largest logit, the target's, the sum of exponentials.
+/// Source: Megatron-Core, tensor_parallel/cross_entropy.py, _VocabParallelCrossEntropy.
+std::vector<LayerStep> loss_exchanges(const RankView& view) {
+  std::vector<LayerStep> steps;
+  if (view.cut.tp == 1) return steps;
+  const std::int64_t bytes = model_product(view.tokens(), size_of(DataType::kFp32));
+  for (const char* name : {"loss.max", "loss.target", "loss.sum"}) {
+    steps.push_back(exchange(view, LayerExchange::kTensorAllReduce, name, bytes));
+    steps.back().communication->type = DataType::kFp32;
+  }
+  return steps;
 }
 
 /// The final norm (2 t h, backward twice that), the product with the vocabulary, and the loss: forward reads
 /// the logits and writes their softmax in fp32, backward reads that and writes the logits' gradient.
-Layer Kernels::head() const {
-  const std::int64_t norm = product(2, tensor_bytes(dims_.hidden));
-  const std::int64_t loss =
-      product(product(tokens_, dims_.vocab), element_bytes() + size_of(DataType::kFp32));
-  const Linear vocabulary{"lm_head", dims_.hidden, dims_.vocab};
-  Layer layer{
-      .name = "head", .is_block = false, .tensors = head_tensors(dims_), .forward = {}, .backward = {}};
-  layer.forward = {forward(vocabulary), memory_bound("norm_loss", sum(norm, loss))};
-  layer.backward = {memory_bound("norm_loss", sum(product(2, norm), loss))};
-  add_backward(vocabulary, layer.backward);
-  return layer;
+Layer head_layer(const RankView& view) {
+  const std::int64_t norm = model_product(2, view.activation_bytes(view.sharded_tokens(), view.dims.hidden));
+  const std::int64_t logits = model_product(view.tokens(), view.vocab());
+  const std::int64_t loss = model_product(logits, size_of(view.activation_type()) + size_of(DataType::kFp32));
+  const Passes product = column_parallel(
+      view,
+      {.name = "head", .width = view.dims.hidden, .linears = {{"lm_head", view.dims.hidden, view.vocab()}}});
+  Passes end{.forward = loss_exchanges(view),
+             .backward = {memory_bound(view, "norm_loss", model_sum(model_product(2, norm), loss))}};
+  end.forward.push_back(memory_bound(view, "norm_loss", model_sum(norm, loss)));
+  Passes passes = in_sequence({product, end});
+  return {.name = "head",
+          .is_block = false,
+          .tensors = head_tensors(view.dims, view.cut),
+          .expert_tensors = {},
+          .forward = std::move(passes.forward),
+          .backward = std::move(passes.backward)};
 }
 
 Layer numbered(Layer block, std::int64_t number) {
   block.name = fmt::format("block{}", number);
   for (Tensor& tensor : block.tensors) tensor.name = fmt::format("{}.{}", block.name, tensor.name);
+  for (Tensor& tensor : block.expert_tensors) tensor.name = fmt::format("{}.{}", block.name, tensor.name);
   return block;
+}
+
+double flops_of(const Layer& layer) {
+  double flops = 0;
+  for (const LayerStep& step : layer.forward) flops += step.kernel.work.flops;
+  return flops;
+}
+
+/// The dense block and the one with experts, where the model has them.
+std::array<std::optional<Layer>, 2> block_kinds(const RankView& view) {
+  std::array<std::optional<Layer>, 2> kinds;
+  for (std::int64_t i = 0; i < view.dims.layers; ++i) {
+    const bool experts = view.dims.has_experts(i);
+    std::optional<Layer>& kind = kinds[experts ? 1 : 0];
+    if (!kind) kind = block_layer(view, experts ? BlockKind::kExperts : BlockKind::kDense);
+  }
+  return kinds;
 }
 
 }  // namespace
 
-std::vector<Tensor> embedding_tensors(const TransformerDims& dims) {
-  return {{"embedding", product(dims.vocab, dims.hidden), std::nullopt}};
-}
-
-/// The order of Hugging Face's LlamaDecoderLayer: attention, MLP, then the two norms.
-std::vector<Tensor> block_tensors(const TransformerDims& dims) {
-  const std::int64_t h = dims.hidden;
-  std::vector<Tensor> tensors;
-  add_linear(tensors, {"q", h, query_width(dims)}, dims.biases);
-  add_linear(tensors, {"k", h, key_width(dims)}, dims.biases);
-  add_linear(tensors, {"v", h, key_width(dims)}, dims.biases);
-  add_linear(tensors, {"out", query_width(dims), h}, dims.biases);
-  if (dims.gated_mlp) add_linear(tensors, {"gate", h, dims.ffn_hidden}, dims.biases);
-  add_linear(tensors, {"up", h, dims.ffn_hidden}, dims.biases);
-  add_linear(tensors, {"down", dims.ffn_hidden, h}, dims.biases);
-  add_norm(tensors, "attention_norm", dims);
-  add_norm(tensors, "mlp_norm", dims);
-  return tensors;
-}
-
-/// A tied head uses the embedding's table. A vocabulary bias is unusual even where other layers have biases.
-std::vector<Tensor> head_tensors(const TransformerDims& dims) {
-  std::vector<Tensor> tensors;
-  add_norm(tensors, "head.norm", dims);
-  if (!dims.tied_embeddings) add_linear(tensors, {"head.lm_head", dims.hidden, dims.vocab}, false);
-  return tensors;
-}
-
-std::vector<Layer> transformer_layers(const TransformerDims& dims, const TokenBatch& batch) {
-  const Kernels kernels(dims, batch);
-  const Layer block = kernels.block();
-  std::vector<Layer> layers = {kernels.embedding()};
-  for (std::int64_t i = 0; i < dims.layers; ++i) layers.push_back(numbered(block, i));
-  layers.push_back(kernels.head());
+std::vector<Layer> transformer_layers(const TransformerDims& dims, const LayerBatch& batch,
+                                      const LayerCut& cut) {
+  const RankView view{dims, batch, cut};
+  const auto kinds = block_kinds(view);
+  std::vector<Layer> layers = {embedding_layer(view)};
+  for (std::int64_t i = 0; i < dims.layers; ++i)
+    layers.push_back(numbered(*kinds[dims.has_experts(i) ? 1 : 0], i));
+  layers.push_back(head_layer(view));
   return layers;
+}
+
+double transformer_forward_flops(const TransformerDims& dims, std::int64_t sequence) {
+  const LayerBatch batch{.micro = 1, .sequence = sequence, .compute = DataType::kBf16};
+  const LayerCut whole;
+  const RankView view{dims, batch, whole};
+  const auto kinds = block_kinds(view);
+  double flops = flops_of(head_layer(view));
+  for (std::int64_t i = 0; i < dims.layers; ++i) flops += flops_of(*kinds[dims.has_experts(i) ? 1 : 0]);
+  return flops;
 }
 
 }  // namespace busbar

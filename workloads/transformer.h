@@ -1,26 +1,17 @@
-// The layers of a dense decoder-only transformer: its tensors, kernels and memory traffic.
+// The layers of a decoder-only transformer: its kernels, memory traffic and exchanges on one rank.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "workloads/model_spec.h"
 
 namespace busbar {
 
-/// Parameter tensors in registration order.
-[[nodiscard]] std::vector<Tensor> embedding_tensors(const TransformerDims& dims);
-[[nodiscard]] std::vector<Tensor> block_tensors(const TransformerDims& dims);
-[[nodiscard]] std::vector<Tensor> head_tensors(const TransformerDims& dims);
+/// Embedding, blocks, head. Requires: cut_problem has none.
+[[nodiscard]] std::vector<Layer> transformer_layers(const TransformerDims& dims, const LayerBatch& batch,
+                                                    const LayerCut& cut);
 
-/// What one microbatch puts through the model.
-struct TokenBatch {
-  std::int64_t micro = 1;     // samples
-  std::int64_t sequence = 0;  // tokens per sample
-  DataType compute = DataType::kBf16;
-};
-
-/// Embedding, blocks, head.
-[[nodiscard]] std::vector<Layer> transformer_layers(const TransformerDims& dims, const TokenBatch& batch);
+/// FLOPs of the forward pass's matrix products and attention for one sample of the uncut model.
+[[nodiscard]] double transformer_forward_flops(const TransformerDims& dims, std::int64_t sequence);
 
 }  // namespace busbar

@@ -10,6 +10,7 @@
 
 #include "sim/base/collective_kind.h"
 #include "sim/base/units.h"
+#include "workloads/frameworks.h"
 #include "workloads/model_spec.h"
 #include "workloads/trace.h"
 
@@ -21,8 +22,22 @@ struct BatchSpec {
   std::int64_t global = 0;    // samples per step over all data-parallel ranks
 };
 
-enum class Sharding : std::uint8_t { kNone, kZero1, kZero2, kZero3, kFsdp };
+/// kDistributed: Megatron's distributed optimizer. kHsdp: FSDP inside `shard_size` ranks, replicas beyond.
+/// kParameterServer and kHorovod are for comparison.
+enum class Sharding : std::uint8_t {
+  kNone,
+  kZero1,
+  kZero2,
+  kZero3,
+  kFsdp,
+  kHsdp,
+  kDistributed,
+  kParameterServer,
+  kHorovod
+};
 [[nodiscard]] std::string_view name_of(Sharding sharding);
+/// Whether ranks keep parts of anything: not in DDP, with Horovod and with a parameter server.
+[[nodiscard]] bool shards(Sharding sharding);
 
 struct PrecisionSpec {
   DataType compute = DataType::kBf16;
@@ -49,20 +64,59 @@ struct OptimizerSpec {
   DataType state = DataType::kFp32;
 };
 
+enum class PipelineSchedule : std::uint8_t { kGpipe, k1f1b, kInterleaved, kZeroBubbleH1 };
+[[nodiscard]] std::string_view name_of(PipelineSchedule schedule);
+
+/// tp x cp x dp x pp = GPUs; ep x etp divides tp x cp x dp.
+struct ParallelSpec {
+  std::int64_t tp = 1, pp = 1, cp = 1, ep = 1, dp = 1;
+  std::int64_t etp = 1;  // of the experts; tp unless given
+  Sharding sharding = Sharding::kNone;
+  std::optional<std::int64_t> shard_size;  // ranks of one shard group; none: all of dp x cp
+  std::vector<std::string> order = {"tp", "cp", "dp", "pp"};  // fastest first
+  bool sequence_parallel = false;
+  PipelineSchedule schedule = PipelineSchedule::k1f1b;
+  std::int64_t virtual_stages = 1;   // chunks per pipeline rank
+  std::vector<std::int64_t> stages;  // blocks per chunk in order; empty: balanced with embedding and head
+  [[nodiscard]] std::int64_t world() const { return tp * pp * cp * dp; }
+};
+
+/// Whether each kind of communication may run beside kernels.
+struct OverlapSpec {
+  bool dp = true, tp = false, pp = true, ep = false, cp = true;
+};
+
+/// How tokens fall on experts: even, by a histogram (one weight per expert), by a Zipf exponent, or one
+/// expert with `hot` times its share.
+struct MoeSpec {
+  std::optional<double> capacity_factor;
+  std::vector<double> histogram;
+  double zipf = 0;
+  double hot = 1;
+  std::optional<std::int64_t> node_limit;  // hosts that one token's experts may be on
+};
+
 inline constexpr std::int64_t kMaxOps = 2'000'000;  // of one program: about 600 MB
 
 struct Workload {
   std::string name;
   ModelSpec model;
   BatchSpec batch;
-  std::int64_t dp = 1;
-  Sharding sharding = Sharding::kNone;
+  ParallelSpec parallel;
   PrecisionSpec precision;
   FsdpSpec fsdp;
   DdpSpec ddp;
-  bool overlap_dp = true;
+  OverlapSpec overlap;
   OptimizerSpec optimizer;
+  MoeSpec moe;
+  Recompute recompute = Recompute::kNone;
+  AttentionKernels attention = AttentionKernels::kFused;
+  ContextMethod context = ContextMethod::kRing;
+  const Framework* framework = &frameworks().front();
 };
+
+/// The cut of the model that one rank sees.
+[[nodiscard]] LayerCut cut_of(const Workload& workload);
 
 /// One row per way of training. `expand` builds the step. `sharding` values that select it are in the help.
 struct Strategy {
@@ -76,8 +130,11 @@ struct Strategy {
 /// Why the global batch does not fit micro x dp, with the nearest sizes that do; none: it fits.
 [[nodiscard]] std::optional<std::string> batch_problem(const BatchSpec& batch, std::int64_t dp);
 
-/// Finds the strategy of the workload and expands it. Errors: a sharding that no strategy models yet (named),
-/// a batch that does not divide, sizes beyond 63 bits, a step of more than kMaxOps operations.
+/// Errors (Error): a layout, batch or schedule that does not divide, with the rule and the nearest values.
+void check_layout(const Workload& workload);
+
+/// Finds the strategy of the workload and expands it. Errors: those of check_layout, sizes beyond 63 bits, a
+/// step of more than kMaxOps operations.
 [[nodiscard]] StepTrace expand(const Workload& workload);
 
 }  // namespace busbar

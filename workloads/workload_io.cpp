@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -15,15 +16,10 @@ namespace busbar {
 namespace {
 
 constexpr std::string_view kSchema = "busbar.workload/1";
-constexpr std::array<std::string_view, 15> kKeys = {"schema",    "name",      "model",   "batch",  "parallel",
-                                                    "precision", "recompute", "fsdp",    "ddp",    "overlap",
-                                                    "optimizer", "moe",       "context", "stages", "jitter"};
-constexpr std::array<Refusal, 4> kRefusals = {{
-    {"moe", "a mixture of experts"},
-    {"context", "context parallelism"},
-    {"stages", "pipeline parallelism"},
-    {"jitter", "jitter"},
-}};
+constexpr std::array<std::string_view, 17> kKeys = {
+    "schema",  "name",      "model", "batch",   "parallel", "precision", "recompute", "fsdp",     "ddp",
+    "overlap", "optimizer", "moe",   "context", "stages",   "jitter",    "framework", "attention"};
+constexpr std::array<Refusal, 1> kRefusals = {{{"jitter", "jitter"}}};
 constexpr std::int64_t kMaxCount = std::numeric_limits<std::int64_t>::max();
 
 void check_schema(const JsonValue& root) {
@@ -43,41 +39,116 @@ BatchSpec read_batch(const JsonValue& value, bool needs_sequence) {
 }
 
 Sharding read_sharding(const JsonValue& value) {
-  static constexpr std::array<std::string_view, 6> kNames = {"none",  "zero1", "zero2",
-                                                             "zero3", "fsdp",  "hsdp"};
-  const std::string_view name = kNames[read_choice(value, kNames)];
-  if (name == "none") return Sharding::kNone;
-  if (name == "fsdp") return Sharding::kFsdp;
-  fail_not_modelled(value, fmt::format("sharding {}", quoted(name)));
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "none", "zero1", "zero2", "zero3", "fsdp", "hsdp", "distributed", "parameter-server", "horovod"};
+  return static_cast<Sharding>(read_choice(value, kNames));
 }
 
-/// One rank in every direction but dp, in the layout that this leaves.
-void refuse_other_parallelism(const JsonValue& value) {
-  static constexpr std::array<Refusal, 4> kDegrees = {{
-      {"tp", "tensor parallelism"},
-      {"pp", "pipeline parallelism"},
-      {"cp", "context parallelism"},
-      {"ep", "expert parallelism"},
-  }};
-  static constexpr std::array<Refusal, 2> kSizes = {
-      {{"etp", "expert parallelism"}, {"shard_size", "sharding in groups"}}};
-  for (const Refusal& degree : kDegrees)
-    if (const auto ranks = value.find(degree.key); ranks && ranks->integer(1, kMaxRanks) > 1)
-      fail_not_modelled(*ranks, degree.what);
-  refuse_keys(value, kSizes);
-  require_value(value.find("order"), "tp-cp-dp-pp", "another order of ranks");
-  require_flag(value.find("sequence_parallel"), false, "sequence parallelism");
-  require_value(value.find("schedule"), "1f1b", "pipeline parallelism");
-  if (const auto stages = value.find("virtual_stages"); stages && stages->integer(1, kMaxRanks) > 1)
-    fail_not_modelled(*stages, "pipeline parallelism");
+PipelineSchedule read_schedule(const JsonValue& value) {
+  static constexpr std::array<std::string_view, 6> kNames = {"gpipe", "1f1b",  "interleaved",
+                                                             "zb-h1", "zb-2p", "dualpipe"};
+  const std::size_t choice = read_choice(value, kNames);
+  if (choice > 3) fail_not_modelled(value, fmt::format("the schedule {}", kNames[choice]));
+  return static_cast<PipelineSchedule>(choice);
 }
 
-void read_parallel(const JsonValue& value, Workload& workload) {
+/// "tp-cp-dp-pp": each direction once.
+std::vector<std::string> read_order(const JsonValue& value) {
+  const std::string text = value.string();
+  std::vector<std::string> order;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('-', begin), text.size());
+    order.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::vector<std::string> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != std::vector<std::string>{"cp", "dp", "pp", "tp"})
+    value.fail("tp, cp, dp and pp in some order, fastest first, such as \"tp-cp-dp-pp\"");
+  return order;
+}
+
+std::int64_t read_degree(const JsonValue& parallel, std::string_view key, std::int64_t otherwise) {
+  const auto value = parallel.find(key);
+  return value ? value->integer(1, kMaxRanks) : otherwise;
+}
+
+ParallelSpec read_parallel(const JsonValue& value) {
   value.only_keys({"tp", "pp", "cp", "ep", "etp", "dp", "sharding", "shard_size", "order",
                    "sequence_parallel", "schedule", "virtual_stages"});
-  refuse_other_parallelism(value);
-  workload.dp = value.at("dp").integer(1, kMaxRanks);
-  if (const auto sharding = value.find("sharding")) workload.sharding = read_sharding(*sharding);
+  ParallelSpec p;
+  p.tp = read_degree(value, "tp", 1);
+  p.pp = read_degree(value, "pp", 1);
+  p.cp = read_degree(value, "cp", 1);
+  p.ep = read_degree(value, "ep", 1);
+  p.etp = read_degree(value, "etp", p.tp);
+  p.dp = value.at("dp").integer(1, kMaxRanks);
+  p.virtual_stages = read_degree(value, "virtual_stages", 1);
+  if (p.virtual_stages > 1) p.schedule = PipelineSchedule::kInterleaved;
+  if (const auto sharding = value.find("sharding")) p.sharding = read_sharding(*sharding);
+  if (const auto size = value.find("shard_size")) p.shard_size = size->integer(1, kMaxRanks);
+  if (const auto order = value.find("order")) p.order = read_order(*order);
+  if (const auto sp = value.find("sequence_parallel")) p.sequence_parallel = sp->boolean();
+  if (const auto schedule = value.find("schedule")) p.schedule = read_schedule(*schedule);
+  if (p.sharding == Sharding::kHsdp && !p.shard_size)
+    value.fail_because("hsdp needs \"shard_size\", the ranks that share one copy of the parameters");
+  return p;
+}
+
+const Framework& read_framework(const JsonValue& value) {
+  std::vector<std::string_view> names;
+  for (const Framework& framework : frameworks()) names.push_back(framework.name);
+  return frameworks()[read_choice(value, names)];
+}
+
+Recompute read_recompute(const JsonValue& value) {
+  static constexpr std::array<std::string_view, 3> kNames = {"none", "selective", "full"};
+  return static_cast<Recompute>(read_choice(value, kNames));
+}
+
+AttentionKernels read_attention(const JsonValue& value) {
+  static constexpr std::array<std::string_view, 2> kNames = {"fused", "unfused"};
+  return static_cast<AttentionKernels>(read_choice(value, kNames));
+}
+
+ContextMethod read_context(const JsonValue& value) {
+  static constexpr std::array<std::string_view, 3> kNames = {"ring", "all_gather", "ulysses"};
+  value.only_keys({"method"});
+  return static_cast<ContextMethod>(read_choice(value.at("method"), kNames));
+}
+
+std::vector<double> read_histogram(const JsonValue& value) {
+  std::vector<double> weights;
+  for (const JsonValue& weight : value.items()) weights.push_back(weight.number(0, 1e18));
+  if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; }))
+    value.fail("a weight above 0");
+  return weights;
+}
+
+void read_imbalance(const JsonValue& value, MoeSpec& moe) {
+  value.only_keys({"zipf", "histogram", "hot_expert"});
+  if (value.keys().size() > 1) value.fail_because("one of zipf, histogram and hot_expert");
+  if (const auto zipf = value.find("zipf")) moe.zipf = zipf->number(0, 10);
+  if (const auto hot = value.find("hot_expert")) moe.hot = hot->number(0, 1e6);
+  if (const auto histogram = value.find("histogram")) moe.histogram = read_histogram(*histogram);
+}
+
+MoeSpec read_moe(const JsonValue& value) {
+  value.only_keys({"capacity_factor", "imbalance", "node_limit"});
+  MoeSpec moe;
+  if (const auto factor = value.find("capacity_factor"); factor && !factor->is_null())
+    moe.capacity_factor = factor->number(0.01, 1000);
+  if (const auto imbalance = value.find("imbalance")) read_imbalance(*imbalance, moe);
+  if (const auto limit = value.find("node_limit"); limit && !limit->is_null())
+    fail_not_modelled(*limit, "limiting the hosts of a token's experts");
+  return moe;
+}
+
+std::vector<std::int64_t> read_stages(const JsonValue& value) {
+  value.only_keys({"layers"});
+  std::vector<std::int64_t> layers;
+  for (const JsonValue& count : value.at("layers").items()) layers.push_back(count.integer(0, kMaxLayers));
+  return layers;
 }
 
 DataType read_compute_type(const JsonValue& value) {
@@ -129,19 +200,22 @@ DdpSpec read_ddp(const JsonValue& value) {
   return ddp;
 }
 
-bool read_overlap(const JsonValue& value) {
-  value.only_keys({"dp", "tp", "pp", "ep"});
-  require_flag(value.find("tp"), false, "overlapping tensor parallelism");
-  require_flag(value.find("pp"), true, "pipeline parallelism");
-  require_flag(value.find("ep"), false, "overlapping expert parallelism");
-  const auto dp = value.find("dp");
-  return !dp || dp->boolean();
+OverlapSpec read_overlap(const JsonValue& value) {
+  value.only_keys({"dp", "tp", "pp", "ep", "cp"});
+  OverlapSpec overlap;
+  const std::pair<const char*, bool*> flags[] = {{"dp", &overlap.dp},
+                                                 {"tp", &overlap.tp},
+                                                 {"pp", &overlap.pp},
+                                                 {"ep", &overlap.ep},
+                                                 {"cp", &overlap.cp}};
+  for (const auto& [key, flag] : flags)
+    if (const auto given = value.find(key)) *flag = given->boolean();
+  return overlap;
 }
 
 OptimizerSpec read_optimizer(const JsonValue& value) {
   static constexpr std::array<std::string_view, 3> kKinds = {"adamw", "sgd", "none"};
   value.only_keys({"kind", "state", "distributed"});
-  require_flag(value.find("distributed"), false, "a distributed optimizer");
   OptimizerSpec optimizer;
   if (const auto kind = value.find("kind")) optimizer.kind = kKinds[read_choice(*kind, kKinds)];
   if (const auto state = value.find("state")) optimizer.state = read_storage_type(*state);
@@ -150,8 +224,31 @@ OptimizerSpec read_optimizer(const JsonValue& value) {
 
 void check_batch(const JsonValue& batch, const Workload& workload) {
   with_place(batch, [&] {
-    if (const auto problem = batch_problem(workload.batch, workload.dp)) throw Error({.message = *problem});
+    if (const auto problem = batch_problem(workload.batch, workload.parallel.dp))
+      throw Error({.message = *problem});
   });
+}
+
+/// "optimizer": {"distributed": true} is "sharding": "distributed".
+void read_distributed(const JsonValue& optimizer, ParallelSpec& parallel) {
+  const auto distributed = optimizer.find("distributed");
+  if (!distributed || !distributed->boolean()) return;
+  if (parallel.sharding != Sharding::kNone && parallel.sharding != Sharding::kDistributed)
+    distributed->fail_because(fmt::format("a distributed optimizer does not go with \"sharding\": \"{}\"",
+                                          name_of(parallel.sharding)));
+  parallel.sharding = Sharding::kDistributed;
+}
+
+void check_experts(const JsonValue& root, const Workload& workload) {
+  const bool has = workload.model.transformer && workload.model.transformer->experts;
+  if (const auto moe = root.find("moe"); moe && !has) moe->fail_because("the model has no experts");
+  if (!has || !root.find("moe") || !root.at("moe").find("imbalance")) return;
+  const JsonValue imbalance = root.at("moe").at("imbalance");
+  const auto experts = static_cast<std::size_t>(workload.model.transformer->experts->count);
+  if (workload.moe.hot > static_cast<double>(experts))
+    imbalance.at("hot_expert").fail(fmt::format("at most {} times its share, which is all tokens", experts));
+  if (imbalance.find("histogram") && workload.moe.histogram.size() != experts)
+    imbalance.at("histogram").fail(fmt::format("{} weights, one per expert", experts));
 }
 
 }  // namespace
@@ -163,19 +260,29 @@ Workload read_workload(const JsonDocument& document) {
   root.only_keys(kKeys);
   check_schema(root);
   refuse_keys(root, kRefusals);
-  require_value(root.find("recompute"), "none", "recomputing activations");
   Workload workload;
   const auto name = root.find("name");
   workload.name = name ? name->string() : document.name();
-  workload.model = read_model(root.at("model"));
+  workload.model = read_model(root.at("model"), document.folder());
   workload.batch = read_batch(root.at("batch"), workload.model.transformer.has_value());
-  read_parallel(root.at("parallel"), workload);
-  check_batch(root.at("batch"), workload);
+  workload.parallel = read_parallel(root.at("parallel"));
   if (const auto precision = root.find("precision")) workload.precision = read_precision(*precision);
+  if (const auto attention = root.find("attention")) workload.attention = read_attention(*attention);
+  if (const auto recompute = root.find("recompute")) workload.recompute = read_recompute(*recompute);
   if (const auto fsdp = root.find("fsdp")) workload.fsdp = read_fsdp(*fsdp);
   if (const auto ddp = root.find("ddp")) workload.ddp = read_ddp(*ddp);
-  if (const auto overlap = root.find("overlap")) workload.overlap_dp = read_overlap(*overlap);
-  if (const auto optimizer = root.find("optimizer")) workload.optimizer = read_optimizer(*optimizer);
+  if (const auto overlap = root.find("overlap")) workload.overlap = read_overlap(*overlap);
+  if (const auto optimizer = root.find("optimizer")) {
+    workload.optimizer = read_optimizer(*optimizer);
+    read_distributed(*optimizer, workload.parallel);
+  }
+  if (const auto moe = root.find("moe")) workload.moe = read_moe(*moe);
+  if (const auto context = root.find("context")) workload.context = read_context(*context);
+  if (const auto stages = root.find("stages")) workload.parallel.stages = read_stages(*stages);
+  if (const auto framework = root.find("framework")) workload.framework = &read_framework(*framework);
+  check_experts(root, workload);
+  check_batch(root.at("batch"), workload);
+  with_place(root.at("parallel"), [&] { check_layout(workload); });
   return workload;
 }
 

@@ -16,10 +16,16 @@ struct MatmulShape {
 
 /// Scaled dot-product attention. FLOPs forward: 4 b s^2 heads head_dim, halved when causal; backward 2.5 x
 /// forward (five matmuls for two, FlashAttention-2).
+/// With `keys`, `sequence` queries are an even share of the queries of `keys` tokens (context parallelism).
+/// With `value_dim`, values and outputs have another width than queries and keys (latent attention). With
+/// `window`, a query sees that many keys at most.
 struct AttentionShape {
   std::int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
   bool causal = true;
   bool backward = false;
+  std::int64_t keys = 0;       // 0: sequence
+  std::int64_t value_dim = 0;  // 0: head_dim
+  std::int64_t window = 0;     // 0: none
 };
 
 /// One kernel, or a run of kernels with one launch. `duration` wins; else the roofline of `flops` and

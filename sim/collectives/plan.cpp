@@ -117,8 +117,7 @@ Plan pipeline_plan(const PlanRequest& request) {
   Plan plan = empty_plan(costs, channels);
   PlanPhase phase;
   const double bytes = request.bytes.as_double();
-  const double fill =
-      costs.half_message > 0 && bytes > 0 ? 1 + std::pow(costs.half_message / bytes, costs.half_exponent) : 1;
+  const double fill = fill_factor(costs, costs.half_message, bytes);
   for (const PipelineChannel& channel : request.pipelines) {
     Time path;
     for (const Hop& hop : channel.path) path += hop_latency(hop, costs);

@@ -1,6 +1,7 @@
 // A collective as the engine runs it: serial latency, strands on links, and a tail.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -33,11 +34,21 @@ struct PlanCosts {
   double memory_bytes_per_byte = 0;  // HBM traffic on a member per byte that one of its flows carries
 };
 
-/// How a rate falls with the chunk q that a channel moves per step: 1 + (q_half / q)^g. 1 for q_half = 0.
+/// The exponent g of 1 + (half / x)^g: below half an exponent above 1 counts as 1, or less would take longer.
+[[nodiscard]] inline double fill_exponent(const PlanCosts& costs, double half, double x) {
+  return x < half ? std::min(costs.half_exponent, 1.0) : costs.half_exponent;
+}
+
+/// How a rate falls with the bytes x of a pipeline: 1 + (half / x)^g. 1 for half = 0.
 /// Source: the form fitted to published nccl-tests tables (docs/model.md).
+[[nodiscard]] inline double fill_factor(const PlanCosts& costs, double half, double x) {
+  if (half <= 0 || x <= 0) return 1;
+  return 1 + std::pow(half / x, fill_exponent(costs, half, x));
+}
+
+/// The same with the chunk q that a channel moves per step: 1 + (q_half / q)^g.
 [[nodiscard]] inline double fill_factor(const PlanCosts& costs, double q) {
-  if (costs.half_bytes <= 0 || q <= 0) return 1;
-  return 1 + std::pow(costs.half_bytes / q, costs.half_exponent);
+  return fill_factor(costs, costs.half_bytes, q);
 }
 
 /// Latency, then strands together until the last ends.

@@ -86,11 +86,25 @@ NcclSettings narrowed(CollectiveKind kind, const Overrides& overrides) {
   return settings;
 }
 
+// Names the options where they, and not the library's settings, ask for what NCCL would not run.
+void check_asked(const NcclTable& table, const GroupFacts& facts, const Overrides& overrides) {
+  if (!overrides.algorithm && !overrides.protocol) return;
+  for (const auto& row : table.cells)
+    for (const NcclCell& cell : row)
+      if (cell.bandwidth_GBps > 0) return;
+  std::string asked = overrides.algorithm.value_or("");
+  if (overrides.protocol) asked += (asked.empty() ? "" : " / ") + std::string(name_of(*overrides.protocol));
+  throw Error({.where = overrides.algorithm ? "--algorithm" : "--protocol",
+               .message = fmt::format("NCCL does not run {} as {} on this group of {} ranks",
+                                      name_of(table.kind), asked, facts.ranks)});
+}
+
 Choice priced_choice(const Operation& op, const Overrides& overrides) {
   const CollectiveKind kind = priced_as(op.kind);
   const NcclSettings settings = narrowed(kind, overrides);
   const GroupFacts& facts = op.routes->facts;
   const NcclTable table = nccl_table(kind, op.type, facts, settings);
+  check_asked(table, facts, overrides);
   const NcclChoice best = nccl_choose(table, op.bytes, facts, settings);
   Choice choice{.nccl = best.algorithm, .protocol = best.protocol};
   choice.algorithm = op.kind == CollectiveKind::kBarrier ? find_algorithm(op.kind, "")

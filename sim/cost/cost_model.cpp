@@ -1,7 +1,5 @@
 #include "sim/cost/cost_model.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -225,11 +223,11 @@ Rate exchange_rate(const Context& c) {
               "P2P channels");
   }
   if (c.several_hosts() && routes.inter.Bps() > 0) {
-    const double per_host = std::max(1.0, static_cast<double>(routes.ranks) / routes.hosts);
-    take_less(
-        rate,
-        c.network().sends_share * routes.inter.Bps() / per_host / std::max(1.0, routes.ranks - per_host),
-        per_host > routes.facts.nics ? "shared NICs" : "NICs");
+    // The host with the fewest ranks: each of them meets the most ranks of other hosts.
+    const double local = std::max(1U, routes.facts.local_least);
+    take_less(rate,
+              c.network().sends_share * routes.inter.Bps() / local / std::max(1.0, routes.ranks - local),
+              local > routes.facts.nics ? "shared NICs" : "NICs");
   }
   return rate;
 }
@@ -244,11 +242,6 @@ void set_exchange(PlanCosts& costs, const Context& c) {
   costs.half_bytes = c.several_hosts() ? c.network().sends_half_MB * 1e6 / channels
                                        : sends.half_us * 1e-6 * c.links() / (channels * c.routes().ranks);
   costs.half_exponent = c.several_hosts() ? c.network().sends_half_exponent : sends.half_exponent;
-}
-
-double kernel_efficiency(const KernelWork& work, const Generation& g) {
-  if (!work.attention) return g.matmul_efficiency;
-  return work.attention->backward ? g.attention_backward_efficiency : g.attention_efficiency;
 }
 
 void set_by_wiring(PlanCosts& costs, const Context& c, const NcclSettings& settings) {
@@ -319,21 +312,6 @@ Time with_launches(Time device, const CallStyle& calls, const Profile& profile, 
   const double launches = static_cast<double>(calls.gpus_per_process) * each *
                           (calls.cuda_graph ? profile.graph_launch_share : 1);
   return Time::from_seconds(1 / coupled(1 / device.seconds(), 1 / launches, profile.launch_exponent));
-}
-
-KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu, const Generation& g) {
-  if (work.duration) return {.sm_s = work.duration->seconds(), .memory_s = 0};
-  KernelDemand demand;
-  if (work.flops > 0) {
-    const auto peak = gpu.peak.find(work.type);
-    if (peak == gpu.peak.end())
-      throw Error({.message = fmt::format("the GPU has no {} peak, which a kernel of this step needs",
-                                          name_of(work.type))});
-    demand.sm_s = work.flops / (peak->second.flops() * kernel_efficiency(work, g) * g.step_share);
-  }
-  if (work.bytes > 0)
-    demand.memory_s = work.bytes / (gpu.memory_bandwidth.Bps() * g.memory_efficiency * g.step_share);
-  return demand;
 }
 
 }  // namespace busbar

@@ -70,13 +70,16 @@ struct CallStyle {
 
 /// What a GPU can do, as far as kernels see it.
 struct GpuSpeed {
+  std::string model;  // "H100-SXM5-80GB": whose kernels
   std::map<DataType, FlopRate> peak;
   Bandwidth memory_bandwidth;
+  std::int64_t sms = 1;
 };
 
-/// The roofline's two sides for one kernel. A given duration is all SM time.
+/// The roofline's two sides for one kernel, from its shape where it has one (kernel_time.h). A given duration
+/// is all SM time. The ideal profile knows no more than FLOPs and bytes.
 /// Errors (Error, kInput): the GPU has no peak for the kernel's type (the message names both).
-[[nodiscard]] KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu,
+[[nodiscard]] KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu, const Profile& profile,
                                          const Generation& generation);
 
 }  // namespace busbar

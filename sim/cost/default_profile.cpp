@@ -4,11 +4,8 @@
 // generation and per network, by robust least squares on the logarithm of the time, every table with one
 // weight, each constant held to its starting value by a prior (profile_parameters.cpp). Form and procedure:
 // docs/model.md.
-// Kernel figures: medians over large shapes of NVIDIA's aiconfigurator kernel tables (Apache-2.0), as shares
-// of the datasheet's dense peak: H100 0.777 of 140 shapes, A100 0.858 of 241; causal attention forward from
-// 4,096 tokens, head size 128: 0.68 and 0.55; backward 0.85 of forward (Shah et al., FlashAttention-3, 2024,
-// figures 5 and 6). HBM: 0.85, what copy-like kernels reach (assumed). step_share: one step of IBM's fms-fsdp
-// README per generation.
+// HBM: 0.85, what copy-like kernels reach (assumed). step_share: one step of IBM's fms-fsdp README per
+// generation. What matmuls and attention reach alone: kernel_models.cpp.
 #include "sim/cost/profile.h"
 
 namespace busbar {
@@ -36,11 +33,8 @@ Generation volta() {
                     .channel_GBps = 10,
                     .network_channel_GBps = 25},
           .launch_us = 4.5,
-          .matmul_efficiency = 0.858,
-          .attention_efficiency = 0.55,
-          .attention_backward_efficiency = 0.55 * 0.85,
           .memory_efficiency = 0.85,
-          .step_share = 0.86};
+          .step_share = 0.853};
 }
 
 Generation ampere() {
@@ -63,11 +57,8 @@ Generation ampere() {
                     .channel_GBps = 11.3,
                     .network_channel_GBps = 25},
           .launch_us = 4.5,
-          .matmul_efficiency = 0.858,
-          .attention_efficiency = 0.55,
-          .attention_backward_efficiency = 0.55 * 0.85,
           .memory_efficiency = 0.85,
-          .step_share = 0.86};
+          .step_share = 0.853};
 }
 
 // Cards on PCIe: their times are those of the PCIe transports; the rest is the H100's.
@@ -91,11 +82,8 @@ Generation ada() {
                     .channel_GBps = 10,
                     .network_channel_GBps = 25},
           .launch_us = 4.5,
-          .matmul_efficiency = 0.777,
-          .attention_efficiency = 0.68,
-          .attention_backward_efficiency = 0.68 * 0.85,
           .memory_efficiency = 0.85,
-          .step_share = 0.645};
+          .step_share = 0.625};
 }
 
 Generation hopper() {
@@ -122,11 +110,8 @@ Generation hopper() {
                     .channel_GBps = 19.5,
                     .network_channel_GBps = 25},
           .launch_us = 4.5,
-          .matmul_efficiency = 0.777,
-          .attention_efficiency = 0.68,
-          .attention_backward_efficiency = 0.68 * 0.85,
           .memory_efficiency = 0.85,
-          .step_share = 0.645};
+          .step_share = 0.625};
 }
 
 // Kernel figures are the H100's.
@@ -154,11 +139,8 @@ Generation blackwell() {
                     .channel_GBps = 21.2,
                     .network_channel_GBps = 25},
           .launch_us = 4.5,
-          .matmul_efficiency = 0.777,
-          .attention_efficiency = 0.68,
-          .attention_backward_efficiency = 0.68 * 0.85,
           .memory_efficiency = 0.85,
-          .step_share = 0.645};
+          .step_share = 0.625};
 }
 
 // AMD Instinct under RCCL: links and floors fitted to one MI300X host, the rest is the H100's.
@@ -182,11 +164,8 @@ Generation cdna() {
                     .channel_GBps = 10,
                     .network_channel_GBps = 25},
           .launch_us = 4.5,
-          .matmul_efficiency = 0.777,
-          .attention_efficiency = 0.68,
-          .attention_backward_efficiency = 0.68 * 0.85,
           .memory_efficiency = 0.85,
-          .step_share = 0.645};
+          .step_share = 0.625};
 }
 
 HostTransport pcie_peer() {
@@ -197,7 +176,7 @@ HostTransport pcie_peer() {
           .half_kib = 8.64,
           .half_exponent = 1.07,
           .tail_all_reduce = 0.396,
-          .tail_gather = 0.293,
+          .tail_gather = 0.294,
           .tail_floor = 0.634};
 }
 
@@ -216,16 +195,16 @@ HostTransport host_memory() {
 
 // Started from NCCL's hops (NVIDIA/nccl src/graph/tuning.cc v2.28.9).
 NetworkTransport rdma() {
-  return {.base_us = 7.86,
-          .ring_hop_us = {9.54, 4.48, 12.5},
-          .tree_hop_us = {6.3, 8.29, 14},
+  return {.base_us = 7.95,
+          .ring_hop_us = {9.48, 4.49, 12.5},
+          .tree_hop_us = {6.27, 8.54, 14},
           .nvls_tree_hop_us = 29,
           .efficiency = 0.989,
-          .share = {0.5, 0.97, 1},
+          .share = {0.5, 0.971, 1},
           .ll_cap_GBps = 16.1,
-          .half_kib = 27.8,
-          .half_exponent = 1.25,
-          .tree_half_MB = 1.79,
+          .half_kib = 27.4,
+          .half_exponent = 1.22,
+          .tree_half_MB = 1.98,
           .sends_share = 0.902,
           .sends_half_MB = 0.323,
           .sends_half_exponent = 0.909};
@@ -236,14 +215,14 @@ NetworkTransport rdma() {
 NetworkTransport efa() {
   return {.base_us = 6.09,
           .ring_hop_us = {22.7, 24, 34},
-          .tree_hop_us = {29.2, 28.2, 34},
+          .tree_hop_us = {29.2, 28.1, 34},
           .nvls_tree_hop_us = 53.7,
           .efficiency = 0.98,
           .share = {0.5, 0.92, 1},
           .ll_cap_GBps = 19.9,
           .half_kib = 30,
-          .half_exponent = 0.977,
-          .tree_half_MB = 1.97,
+          .half_exponent = 1,
+          .tree_half_MB = 1.95,
           .sends_share = 0.9,
           .sends_half_MB = 0.3,
           .sends_half_exponent = 0.9};
@@ -333,8 +312,7 @@ Profile ideal_profile() {
   for (NetworkTransport& network : p.networks) network.efficiency = 1.0;
   for (Generation& g : p.generations) {
     g.links.efficiency = 1.0;
-    g.matmul_efficiency = g.attention_efficiency = g.attention_backward_efficiency = g.memory_efficiency =
-        g.step_share = 1.0;
+    g.memory_efficiency = g.step_share = 1.0;
   }
   return p;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
+#include "sim/cost/kernel_models.h"
 
 namespace busbar {
 
@@ -11,6 +12,26 @@ namespace {
 constexpr std::string_view kStandIn = "hopper";  // for GPUs that no generation names
 
 std::string by_protocol(const ByProtocol& v) { return fmt::format("{:.3g} us", fmt::join(v, " / ")); }
+
+// What kernels reach: those of shapes by the GPU type, the rest by the generation.
+std::vector<ProfileParameter> kernel_parameters(const Generation& g, const KernelModel& k) {
+  const std::string origin = k.source.starts_with("fitted") ? "fitted" : "default";
+  const std::string source{k.source};
+  const TileRates& rates = k.matmul.rates;
+  return {{"matmul ceiling, sustained, fp8 ceiling",
+           fmt::format("{:.3f}, {:.3f}, {:.3f}", rates.ceiling, rates.ceiling / (1 + rates.throttle),
+                       k.fp8.rates.ceiling),
+           origin, source},
+          {"matmul floor, HBM share", fmt::format("{:.3g} us, {:.3f}", k.matmul.floor_us, k.matmul.memory),
+           origin, source},
+          {"attention ceiling, floor",
+           fmt::format("{:.3f}, {:.3g} us", k.attention.ceiling, k.attention.floor_us), origin, source},
+          {"attention backward, of forward", fmt::format("{:.3f}", k.attention.backward), "default",
+           "FlashAttention-3 paper, figures 5 and 6"},
+          {"memory_efficiency", fmt::format("{:.3f}", g.memory_efficiency), "default", "assumed"},
+          {"step_share", fmt::format("{:.3f}", g.step_share), "fitted",
+           "one step of IBM's fms-fsdp README per GPU generation"}};
+}
 
 }  // namespace
 
@@ -44,19 +65,12 @@ const HostTransport& host_transport(Transport transport, const Profile& profile,
   BUSBAR_CHECK(false);
 }
 
-std::vector<ProfileParameter> parameters_of(const Profile& p, const Generation& g) {
+std::vector<ProfileParameter> parameters_of(const Profile& p, const Generation& g,
+                                            std::string_view gpu_model) {
   const std::string fit = "published nccl-tests tables, see docs/model.md";
-  const std::string kernels = "aiconfigurator kernel tables, medians over large shapes";
   if (p.ideal)
     return {{"efficiency", "1 (all)", "default", "ideal"}, {"latency", "the links' own", "default", "ideal"}};
-  std::vector<ProfileParameter> list = {
-      {"matmul_efficiency", fmt::format("{:.3f}", g.matmul_efficiency), "fitted", kernels},
-      {"attention_efficiency", fmt::format("{:.3f}", g.attention_efficiency), "fitted", kernels},
-      {"attention_backward_efficiency", fmt::format("{:.3f}", g.attention_backward_efficiency), "default",
-       "FlashAttention-3 paper, figures 5 and 6"},
-      {"memory_efficiency", fmt::format("{:.3f}", g.memory_efficiency), "default", "assumed"},
-      {"step_share", fmt::format("{:.3f}", g.step_share), "fitted",
-       "one step of IBM's fms-fsdp README per GPU generation"}};
+  std::vector<ProfileParameter> list = kernel_parameters(g, kernel_model_of(gpu_model));
   const NetworkTransport& rdma = p.network(Transport::kRdma);
   const std::vector<ProfileParameter> wire = {
       {"base_latency LL / LL128 / Simple", by_protocol(g.base_us), "fitted", fit},

@@ -56,9 +56,8 @@ struct Generation {
   GroupedSends sends;
   double launch_us;  // of one GPU's kernel, by a process that drives several
   // Compute.
-  double matmul_efficiency, attention_efficiency, attention_backward_efficiency,
-      memory_efficiency;  // timed alone
-  double step_share;      // what kernels inside a step reach of that: clocks under load, launches, framework
+  double memory_efficiency;  // timed alone; kernels with a shape: kernel_models.h
+  double step_share;  // what kernels inside a step reach of that: clocks under load, launches, framework
 };
 
 /// Constants of one kind of network between hosts.
@@ -131,8 +130,9 @@ struct ParameterRef {
 };
 /// Every number that times of collectives depend on, in a fixed order.
 [[nodiscard]] std::vector<ParameterRef> parameters(Profile& profile);
-/// Every parameter that is in force for GPUs of `generation` on `network`.
+/// Every parameter that is in force for GPUs of `generation`, of this model.
 [[nodiscard]] std::vector<ProfileParameter> parameters_of(const Profile& profile,
-                                                          const Generation& generation);
+                                                          const Generation& generation,
+                                                          std::string_view gpu_model);
 
 }  // namespace busbar

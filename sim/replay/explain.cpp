@@ -38,6 +38,7 @@ std::string cause_text(Replay& replay, std::uint32_t program, std::uint32_t op) 
   const Op& o = replay.trace().programs[program].ops[op];
   const std::string phase = o.phase == Phase::kNone ? "" : std::string(name_of(o.phase)) + " ";
   if (o.kind == OpKind::kCompute) return phase + "compute";
+  if (o.kind == OpKind::kHost) return phase + "launches";
   const std::string& group = replay.kinds()[replay.kinds_by_op(program)[op]];
   return fmt::format("{}{} ({})", phase, o.kind == OpKind::kCollective ? name_of(o.collective) : "send_recv",
                      group);

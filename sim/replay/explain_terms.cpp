@@ -119,7 +119,8 @@ FormulaTerm cap_term(const TermRequest& t, double cap) {
   if (spread) numbers += fmt::format(" / {}", r.channels);
   if (costs.half_bytes > 0) {
     symbols += " / (1 + (q_half / q)^g)";
-    numbers += fmt::format(" / (1 + ({} / {})^{:.3g})", text(costs.half_bytes), text(q), costs.half_exponent);
+    numbers += fmt::format(" / (1 + ({} / {})^{:.3g})", text(costs.half_bytes), text(q),
+                           fill_exponent(costs, costs.half_bytes, q));
   }
   if (symbols == "B") return {"cap", fmt::format("B = {}", numbers)};
   return {"cap", fmt::format("{} = {} = {}", symbols, numbers, rate_text(cap))};
@@ -132,9 +133,10 @@ FormulaTerm pipeline_cap_term(const TermRequest& t, double cap) {
   std::string numbers = fmt::format("{} x {:.4g} / {}", rate_text(costs.rate.Bps()),
                                     t.planned->pipelines.front().share, alike(t));
   if (costs.half_message > 0) {
+    const double bytes = t.record->bytes.as_double();
     symbols += " / (1 + (S_half / S)^g)";
-    numbers += fmt::format(" / (1 + ({} / {})^{:.3g})", text(costs.half_message),
-                           text(t.record->bytes.as_double()), costs.half_exponent);
+    numbers += fmt::format(" / (1 + ({} / {})^{:.3g})", text(costs.half_message), text(bytes),
+                           fill_exponent(costs, costs.half_message, bytes));
   }
   return {"cap", fmt::format("{} = {} = {}", symbols, numbers, rate_text(cap))};
 }

@@ -82,6 +82,8 @@ class Placement {
   /// capacity[link] that communication sustains, bytes/s.
   [[nodiscard]] const std::vector<double>& capacities() const { return capacity_; }
   [[nodiscard]] const Generation& generation(std::uint32_t rank) const;
+  /// "H100-SXM5-80GB"; empty for a GPU without a model.
+  [[nodiscard]] std::string_view gpu_model(std::uint32_t rank) const;
   /// The oldest generation among the members: it sets the pace of all.
   [[nodiscard]] const Generation& oldest(std::span<const std::uint32_t> members) const;
   /// The GPU models that no generation of the profile matches (its newest stands in).

@@ -35,10 +35,12 @@ const Generation& Placement::oldest(std::span<const std::uint32_t> members) cons
 }
 
 const Generation& Placement::generation(std::uint32_t rank) const {
+  return *generation_of(*profile_, gpu_model(rank)).generation;
+}
+
+std::string_view Placement::gpu_model(std::uint32_t rank) const {
   const std::int32_t model = topology_->device(device(rank)).gpu_model;
-  const std::string_view name =
-      model < 0 ? "" : std::string_view(topology_->gpu_models()[static_cast<std::size_t>(model)].name);
-  return *generation_of(*profile_, name).generation;
+  return model < 0 ? "" : std::string_view(topology_->gpu_models()[static_cast<std::size_t>(model)].name);
 }
 
 std::vector<std::string> Placement::unmatched_models() const {

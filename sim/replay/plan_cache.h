@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -147,6 +148,7 @@ class PlanCache {
   std::vector<OperationRecord> records_;
   std::vector<Origin> origins_;  // by record
   std::map<RecordKey, std::uint32_t> record_index_;
+  std::set<std::pair<std::uint32_t, const GroupState*>> counted_;  // records and the groups that have them
 };
 
 }  // namespace busbar

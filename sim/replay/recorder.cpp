@@ -23,6 +23,9 @@ TimelineOperation describe(const Op& op, const std::string& kind) {
       o.what = "compute";
       o.flops = op.work.flops;
       return o;
+    case OpKind::kHost:
+      o.what = "host";
+      return o;
     case OpKind::kCollective:
       o.what = name_of(op.collective);
       o.bytes = op.bytes;
@@ -115,7 +118,7 @@ void Recorder::describe_programs(const Replay& replay) {
         timeline_.programs.emplace_back(TimelineProgram{programs[p].name, programs[p].streams, {}});
     for (std::uint32_t o = 0; o < programs[p].ops.size(); ++o) {
       const Op& op = programs[p].ops[o];
-      const bool talks = op.kind != OpKind::kCompute;
+      const bool talks = op.kind != OpKind::kCompute && op.kind != OpKind::kHost;
       program.operations.push_back(
           describe(op, talks ? replay.kinds()[replay.kinds_by_op(p)[o]] : std::string()));
     }

@@ -102,6 +102,9 @@ void Replay::handle(const Event& event) {
     case kRunEnd:
       end_run(event.index);
       return;
+    case kHostEnd:
+      end_alone(event.index);
+      return;
   }
 }
 
@@ -150,6 +153,8 @@ void Replay::start(std::uint32_t rank, std::uint32_t stream) {
   switch (op.kind) {
     case OpKind::kCompute:
       return start_kernel(rank, stream, number);
+    case OpKind::kHost:
+      return start_host(rank, stream, op);
     case OpKind::kCollective:
       return arrive(rank, stream, op);
     case OpKind::kSend:
@@ -192,13 +197,26 @@ void Replay::start_kernel(std::uint32_t rank, std::uint32_t stream, std::uint32_
   lane_of_kernel_[slot] = lane;
 }
 
+// The host's time is nobody's: neither a kernel nor a transfer.
+void Replay::start_host(std::uint32_t rank, std::uint32_t stream, const Op& op) {
+  const std::uint32_t lane = ranks_[rank].first_lane + stream;
+  lanes_[lane].status = LaneStatus::kRunning;
+  queue_.push(now_ + op.work.duration.value_or(Time::zero()), {kHostEnd, lane, 0});
+}
+
 void Replay::end_kernel(std::uint32_t slot) {
   const std::uint32_t lane_id = lane_of_kernel_[slot];
   const std::uint32_t rank = rank_of_lane_[lane_id];
   kernels_.finish(slot);
   note(rank);
   --exposure_.counts(rank).kernels;
-  Lane& lane = lanes_[lane_id];
+  end_alone(lane_id);
+}
+
+// The end of what one rank did by itself.
+void Replay::end_alone(std::uint32_t lane_id) {
+  const std::uint32_t rank = rank_of_lane_[lane_id];
+  const Lane& lane = lanes_[lane_id];
   const std::uint32_t stream = lane_id - ranks_[rank].first_lane;
   const std::uint32_t node = history_.add({.parent = lane.trigger,
                                            .rank = rank,
@@ -218,6 +236,7 @@ void Replay::end_op(std::uint32_t lane_id, std::uint32_t node) {
   if (timeline_of_rank_[rank] >= 0 && r.passes == 0) {  // later passes repeat the first
     const Op& op = *present_op(rank, stream);
     const std::string what(op.kind == OpKind::kCompute      ? "compute"
+                           : op.kind == OpKind::kHost       ? "host"
                            : op.kind == OpKind::kCollective ? name_of(op.collective)
                                                             : "send_recv");
     timelines_[static_cast<std::size_t>(timeline_of_rank_[rank])].entries.push_back(

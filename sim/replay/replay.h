@@ -26,7 +26,7 @@
 namespace busbar {
 
 /// What an event of the queue means.
-enum EventKind : std::uint32_t { kStrandEnd, kKernelEnd, kRunBegin, kRunEnd };
+enum EventKind : std::uint32_t { kStrandEnd, kKernelEnd, kRunBegin, kRunEnd, kHostEnd };
 
 enum class LaneStatus : std::uint8_t { kIdle, kWaiting, kRunning };
 
@@ -144,6 +144,8 @@ class Replay {
   void end_strands(std::uint32_t run);
   void end_run(std::uint32_t run);
   void end_kernel(std::uint32_t slot);
+  void start_host(std::uint32_t rank, std::uint32_t stream, const Op& op);
+  void end_alone(std::uint32_t lane);
   void end_op(std::uint32_t lane, std::uint32_t node);
   void end_pass(std::uint32_t rank);
   void update_memory_traffic();

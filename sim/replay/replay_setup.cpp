@@ -21,7 +21,7 @@ GroupKinds group_kinds(const StepTrace& trace) {
   for (const Program& program : trace.programs) {
     std::vector<std::uint32_t>& by_op = kinds.by_op.emplace_back();
     for (const Op& op : program.ops) {
-      if (op.kind == OpKind::kCompute) {
+      if (op.kind == OpKind::kCompute || op.kind == OpKind::kHost) {
         by_op.push_back(0);
         continue;
       }
@@ -107,7 +107,7 @@ void Replay::price_kernels() {
     GpuSpeed speed;
     if (device.gpu_model >= 0) {
       const GpuModel& m = topology_->gpu_models()[static_cast<std::size_t>(device.gpu_model)];
-      speed = {m.peak, m.memory_bandwidth};
+      speed = {m.name, m.peak, m.memory_bandwidth, m.sms};
     }
     for (const Op& op : trace_->programs[program].ops) {
       KernelDemand& d = demands.emplace_back();
@@ -117,7 +117,7 @@ void Replay::price_kernels() {
             {.where = topology_->name(),
              .message = fmt::format("{} has no GPU model, which operation {} needs (or give it a duration)",
                                     quoted(device.id), quoted(op.id))});
-      d = kernel_demand(op.work, speed, placement_.generation(rank));
+      d = kernel_demand(op.work, speed, *profile_, placement_.generation(rank));
       d.sm_s /= device.compute;
     }
   }

@@ -9,6 +9,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
+#include "sim/cost/kernel_time.h"
 #include "sim/replay/half_bandwidth.h"
 #include "sim/replay/replay.h"
 
@@ -115,6 +116,7 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank
     CriticalSegment segment{.rank = n.rank,
                             .operation = op.id,
                             .what = op.kind == OpKind::kCompute      ? "compute"
+                                    : op.kind == OpKind::kHost       ? "host"
                                     : op.kind == OpKind::kCollective ? std::string(name_of(op.collective))
                                                                      : "send_recv",
                             .phase = std::string(name_of(op.phase)),
@@ -217,7 +219,8 @@ void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
 }
 
 void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {
-  for (const ProfileParameter& p : parameters_of(profile, replay.placement().generation(0)))
+  for (const ProfileParameter& p :
+       parameters_of(profile, replay.placement().generation(0), replay.placement().gpu_model(0)))
     result.parameters.push_back({p.name, p.value, p.origin, p.source});
 }
 
@@ -230,9 +233,11 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
     return;
   }
   const Generation& g = replay.placement().generation(0);
+  const KernelModel& kernels = kernel_model_of(replay.placement().gpu_model(0));
+  const double alone = plain_efficiency(DataType::kBf16, kernels);
   result.assumptions.push_back(fmt::format(
       "{} GPUs: large matmuls run at {:.0f} % of their peak ({:.3f} alone x {:.3f} inside a step; fitted)",
-      g.name, 100 * g.matmul_efficiency * g.step_share, g.matmul_efficiency, g.step_share));
+      kernels.name, 100 * alone * g.step_share, alone, g.step_share));
   result.assumptions.push_back(fmt::format("NCCL {} chooses algorithms, protocols and channels",
                                            to_text(replay.plans().overrides().nccl.version)));
 }

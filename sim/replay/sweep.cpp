@@ -147,6 +147,10 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
     std::iota(request.ranks.begin(), request.ranks.end(), 0U);
   }
   const auto n = static_cast<std::int64_t>(request.ranks.size());
+  if (is_rooted(request.operation) && request.root >= request.ranks.size())
+    throw Error({.where = "--root",
+                 .expected = fmt::format("a place in --ranks, 0 to {}", n - 1),
+                 .given = fmt::format("{}", request.root)});
   std::vector<Bytes> sizes = whole_sizes(request, kAlignment);
   // Teaching examples are smaller than nccl-tests goes: an element or two per rank.
   if (sizes.empty()) sizes = whole_sizes(request, size_of(request.type));
@@ -182,7 +186,8 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
   find_half_bandwidth(result);
   note_beyond_line_rate(result, replay);
   for (const ProfileParameter& p :
-       parameters_of(profile, replay.placement().generation(request.ranks.front())))
+       parameters_of(profile, replay.placement().generation(request.ranks.front()),
+                     replay.placement().gpu_model(request.ranks.front())))
     result.parameters.push_back({p.name, p.value, p.origin, p.source});
   for (const std::string& model : replay.placement().unmatched_models())
     result.warnings.push_back(

@@ -146,7 +146,12 @@ TEST_F(BadInput, OptionsThatMakeNoSense) {
   expect_one_line(simulate(sweep + "--ranks 0,0"), {"--ranks", "each rank once"});
   expect_one_line(simulate(sweep + "--protocol LL256"), {"--protocol", "LL128"});
   expect_one_line(simulate(sweep + "--algorithm rign"), {"--algorithm", "ring"});
+  expect_one_line(simulate("--topology dgx1x8.json --collective all_reduce --algorithm nvls --protocol LL"),
+                  {"--algorithm", "NCCL does not run all_reduce as nvls / LL"});
   expect_one_line(simulate(sweep + "--type bf61"), {"--type", "bf16"});
+  for (const char* rooted : {"broadcast", "reduce", "gather", "scatter"})
+    expect_one_line(simulate(std::string("--topology t.json --root 2 --explain --collective ") + rooted),
+                    {"--root", "0 to 1", "2"});
   expect_one_line(simulate("--topology t.json --collective all_reduc"),
                   {"--collective", "did you mean 'all_reduce'?"});
   expect_one_line(simulate("--topology t.json"), {"--workload", "--collective"});

@@ -10,11 +10,12 @@ namespace {
 
 /// kMaxOps operations are legal and take half a gigabyte: steps beyond some thousands are read, not expanded.
 bool is_large(const Workload& workload) {
-  constexpr std::int64_t kMost = 64;
+  constexpr std::int64_t kMost = 64, kRanks = 1024;
   const std::int64_t layers = workload.model.transformer
                                   ? workload.model.transformer->layers
                                   : static_cast<std::int64_t>(workload.model.parameters.size());
-  return layers > kMost || workload.batch.global / workload.batch.micro / workload.dp > kMost;
+  return workload.parallel.world() > kRanks || layers > kMost ||
+         workload.batch.global / workload.batch.micro / workload.parallel.dp > kMost;
 }
 
 }  // namespace

@@ -100,6 +100,13 @@ TEST(AllToAll, NamesTheNicThatTwoGpusShare) {
   EXPECT_EQ(r.limit, "shared NICs");
 }
 
+// Eight ranks and one: the lone one's NIC of 50 GB/s takes 8 of 9 parts, busbw = 50 at line rate.
+TEST(AllToAll, WaitsForTheNicOfALoneRank) {
+  const SweepRow r = row(hosts("dgx-h100", 2), {.kind = CollectiveKind::kAllToAll, .ranks = 9});
+  expect_between(busbw(r), 40, 50, "eight H100 of one host and one of another");
+  EXPECT_EQ(r.limit, "NICs");
+}
+
 // NCCL's channels quantise to 24 of 25 and 45 to 48 of 50 GB/s per NIC; 8 x NDR meet the 370 GB/s of NVLink.
 TEST(RingsAcrossHosts, PlateauJustBelowTheNics) {
   for (const int n : {3, 4, 8}) {

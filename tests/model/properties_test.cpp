@@ -164,5 +164,35 @@ TEST(Properties, MessagesTakeWhatPlansSayOnRandomMachines) {
   }
 }
 
+// With NCCL's constants as well: the same algorithm, protocol and channels never take less time for more
+// bytes.
+void expect_more_to_take_longer(const Topology& t, const std::string& algorithm, Protocol protocol) {
+  std::vector<Bytes> sizes;
+  for (std::int64_t bytes = 64; bytes <= std::int64_t{1} << 31; bytes *= 2) sizes.emplace_back(bytes);
+  for (const std::int64_t channels : {1, 16}) {
+    SimOptions options;
+    options.overrides = {.algorithm = algorithm, .protocol = protocol, .channels = channels};
+    const Sweep s =
+        sweep(t, {.operation = CollectiveKind::kAllReduce, .sizes = sizes}, default_profile(), options);
+    for (std::size_t i = 1; i < s.rows.size(); ++i)
+      EXPECT_GE(s.rows[i].time, s.rows[i - 1].time)
+          << t.name() << ", " << algorithm << " / " << name_of(protocol) << " of " << s.rows[i].size.count();
+  }
+}
+
+TEST(Properties, MoreBytesNeverTakeLessTime) {
+  for (const char* type : {"dgx-2", "dgx-a100", "dgx-h100", "hgx-b200"})
+    for (const int count : {1, 2, 4}) {
+      const Topology t = topology_from(fmt::format(
+          R"({{"schema": "busbar.topology/1", "name": "{1} x {0}", "hosts": {{"count": {1}, "type": "{0}"}},
+              "fabric": {{"family": "{2}"}}}})",
+          type, count, count == 1 ? "none" : "rail-optimized"));
+      for (const char* algorithm : {"ring", "tree"})
+        for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple})
+          expect_more_to_take_longer(t, algorithm, protocol);
+      expect_more_to_take_longer(t, "halving-doubling", Protocol::kSimple);
+    }
+}
+
 }  // namespace
 }  // namespace busbar

@@ -6,7 +6,8 @@
 #include <map>
 
 #include "sim/base/unit_text.h"
-#include "workloads/strategies/step_builder.h"
+#include "workloads/memory.h"
+#include "workloads/strategies/stages.h"
 
 namespace busbar {
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr Bytes kDefaultCap = 25_MiB;
 constexpr Bytes kDefaultFirst = 1_MiB;
+// HOROVOD_FUSION_THRESHOLD. Source: Horovod documentation, tensor fusion.
+constexpr Bytes kFusionBuffer = 64_MiB;
 
 void put(Bucket& bucket, std::size_t index, const GradientTensor& gradient) {
   bucket.layer = bucket.gradients.empty() ? gradient.layer : std::min(bucket.layer, gradient.layer);
@@ -28,92 +31,133 @@ struct Filling {
   Bytes cap;
 };
 
-/// Expands one workload.
+/// One stage of a data-parallel step.
 class DdpStep {
  public:
-  explicit DdpStep(const Workload& workload);
-  StepTrace expand();
-
- private:
-  void forward(std::int64_t microbatch);
-  void backward(std::int64_t microbatch);
-  void all_reduce_through(std::size_t layer);
-  void describe();
+  explicit DdpStep(StepBuilder& step);
+  void forward(const StageTask& task);
+  void backward(const StageTask& task);
+  void weights_done(const StageTask& task);
+  void finish();
   [[nodiscard]] MemoryUse memory() const;
 
-  const Workload& workload_;
-  StepBuilder step_;
-  std::vector<Bucket> buckets_;
-  std::size_t sent_ = 0;
+ private:
+  struct Buckets {  // of one communicator
+    std::string slot;
+    std::vector<Bucket> list;
+    std::size_t sent = 0;
+  };
+  void sum_through(std::size_t layer);
+  void sum(const Buckets& buckets, std::size_t number);
+  void describe();
+  [[nodiscard]] bool apart() const {
+    return step_.workload().parallel.schedule == PipelineSchedule::kZeroBubbleH1;
+  }
+
+  StepBuilder& step_;
+  std::vector<Buckets> buckets_;
 };
 
-DdpStep::DdpStep(const Workload& workload) : workload_(workload), step_(workload) {
-  if (!step_.communicates()) return;
-  buckets_ = ddp_buckets(gradients_of(step_.layers(), workload.precision.reduce), bucket_caps(workload.ddp));
+DdpStep::DdpStep(StepBuilder& step) : step_(step) {
+  const Workload& w = step.workload();
+  const BucketCaps caps = w.parallel.sharding == Sharding::kHorovod ? BucketCaps{kFusionBuffer, kFusionBuffer}
+                                                                    : bucket_caps(w.ddp);
+  for (const auto& [slot, experts] : {std::pair<std::string, bool>{"dp", false}, {"edp", true}}) {
+    if (step.ranks_of(slot) < 2) continue;
+    std::vector<Bucket> list = ddp_buckets(gradients_of(step.layers(), w.precision.reduce, experts), caps);
+    if (!list.empty()) buckets_.push_back({slot, std::move(list)});
+  }
 }
 
-void DdpStep::forward(std::int64_t microbatch) {
-  for (std::size_t layer = 0; layer < step_.layers().size(); ++layer)
-    step_.add_kernels({Phase::kForward, microbatch, layer});
+void DdpStep::forward(const StageTask& task) {
+  const auto [first, last] = step_.chunk(task.chunk);
+  for (std::size_t layer = first; layer < last; ++layer)
+    step_.add_kernels({Phase::kForward, task.microbatch, layer});
 }
 
 /// Earlier microbatches only accumulate: the last one's backward sends the sums.
-void DdpStep::backward(std::int64_t microbatch) {
-  const bool last = microbatch + 1 == step_.microbatches();
-  for (std::size_t layer = step_.layers().size(); layer-- > 0;) {
-    step_.add_kernels({Phase::kBackward, microbatch, layer});
-    if (last && workload_.overlap_dp) all_reduce_through(layer);
+void DdpStep::backward(const StageTask& task) {
+  const bool sends = task.microbatch + 1 == step_.microbatches() && step_.workload().overlap.dp && !apart();
+  const auto [first, last] = step_.chunk(task.chunk);
+  for (std::size_t layer = last; layer-- > first;) {
+    step_.add_kernels({Phase::kBackward, task.microbatch, layer});
+    if (sends) sum_through(layer);
   }
-  if (last) all_reduce_through(0);
+}
+
+void DdpStep::weights_done(const StageTask& task) {
+  const bool ends = task.microbatch + 1 == step_.microbatches() && task.chunk == 0;
+  const bool overlaps = step_.workload().overlap.dp;
+  if (task.microbatch + 1 == step_.microbatches() && apart() && overlaps)
+    sum_through(step_.chunk(task.chunk).first);
+  if (ends) sum_through(0);
 }
 
 /// Sends the buckets whose gradients are complete once backward has passed `layer`. A bucket waits for those
 /// before it.
-void DdpStep::all_reduce_through(std::size_t layer) {
-  for (; sent_ < buckets_.size() && buckets_[sent_].layer >= layer; ++sent_) {
-    const Bucket& bucket = buckets_[sent_];
-    step_.add_collective({.id = fmt::format("bucket{}", sent_),
-                          .kind = CollectiveKind::kAllReduce,
-                          .bytes = bucket.bytes,
-                          .type = bucket.type,
-                          .phase = Phase::kBackward,
-                          .layer = static_cast<std::int32_t>(bucket.layer),
-                          .microbatch = step_.microbatches() - 1},
-                         step_.last_kernel());
-  }
+void DdpStep::sum_through(std::size_t layer) {
+  for (Buckets& buckets : buckets_)
+    for (; buckets.sent < buckets.list.size() && buckets.list[buckets.sent].layer >= layer; ++buckets.sent)
+      sum(buckets, buckets.sent);
+}
+
+void DdpStep::sum(const Buckets& buckets, std::size_t number) {
+  const Bucket& bucket = buckets.list[number];
+  const bool server = step_.workload().parallel.sharding == Sharding::kParameterServer;
+  DpCollective collective{
+      .id = fmt::format("{}bucket{}", buckets.slot == "dp" ? "" : buckets.slot + ".", number),
+      .kind = server ? CollectiveKind::kReduce : CollectiveKind::kAllReduce,
+      .bytes = bucket.bytes,
+      .type = bucket.type,
+      .phase = Phase::kBackward,
+      .layer = step_.model_layer(bucket.layer),
+      .microbatch = step_.microbatches() - 1,
+      .slot = buckets.slot};
+  const std::uint32_t reduced = step_.add_collective(collective, step_.last_kernel());
+  if (!server) return;
+  collective.id += ".pull";
+  collective.kind = CollectiveKind::kBroadcast;
+  step_.add_collective(collective, {reduced});
 }
 
 /// Buckets are one more copy of the gradients (gradient_as_bucket_view is off by default).
 MemoryUse DdpStep::memory() const {
-  MemoryUse use = states_and_activations(step_.layers(), workload_);
-  for (const Bucket& bucket : buckets_) use.buffers += bucket.bytes;
+  MemoryUse use = stage_memory(step_.layers(), step_.workload(), step_.place().stage);
+  for (const Buckets& buckets : buckets_)
+    for (const Bucket& bucket : buckets.list) use.buffers += bucket.bytes;
   return use;
 }
 
 void DdpStep::describe() {
   if (buckets_.empty()) return;
-  const BucketCaps caps = bucket_caps(workload_.ddp);
-  step_.assume(fmt::format("DDP: gradients all-reduced in {} as {} buckets, closed at {} (the first at {})",
-                           name_of(workload_.precision.reduce), buckets_.size(), to_text(caps.others),
-                           to_text(caps.first)));
+  const Workload& w = step_.workload();
+  const std::vector<Bucket>& list = buckets_.front().list;
+  const BucketCaps caps = bucket_caps(w.ddp);
+  if (w.parallel.sharding == Sharding::kNone)
+    step_.assume(fmt::format("DDP: gradients all-reduced in {} as {} buckets, closed at {} (the first at {})",
+                             name_of(w.precision.reduce), list.size(), to_text(caps.others),
+                             to_text(caps.first)));
+  if (w.parallel.sharding == Sharding::kHorovod)
+    step_.assume(fmt::format("Horovod: gradients all-reduced in {} buffers of {}", list.size(),
+                             to_text(kFusionBuffer)));
+  if (w.parallel.sharding == Sharding::kParameterServer)
+    step_.assume("parameter server: rank 0 of each group sums gradients and sends the parameters back");
   if (step_.microbatches() > 1)
     step_.assume(fmt::format("DDP: {} microbatches accumulate, only the last one's backward communicates",
                              step_.microbatches()));
-  if (!workload_.overlap_dp) step_.assume("DDP: all-reduces start when backward has ended");
-  if (workload_.overlap_dp && buckets_.back().bytes > caps.others)
+  if (!w.overlap.dp) step_.assume("DDP: all-reduces start when backward has ended");
+  if (w.overlap.dp && list.back().bytes > caps.others && w.parallel.sharding == Sharding::kNone)
     step_.warn(
         fmt::format("the last bucket ({}) is complete only when backward ends: its all-reduce is exposed",
-                    to_text(buckets_.back().bytes)));
+                    to_text(list.back().bytes)));
 }
 
-StepTrace DdpStep::expand() {
-  for (std::int64_t microbatch = 0; microbatch < step_.microbatches(); ++microbatch) {
-    forward(microbatch);
-    backward(microbatch);
-  }
-  step_.add_optimizer(parameter_count(workload_.model));
+void DdpStep::finish() {
+  std::int64_t elements = 0;
+  for (const Layer& layer : step_.layers())
+    elements = checked_add(elements, layer.elements() + layer.expert_elements(), "the model");
+  step_.add_optimizer(elements);
   describe();
-  return step_.finish(memory());
 }
 
 }  // namespace
@@ -123,10 +167,10 @@ BucketCaps bucket_caps(const DdpSpec& spec) {
   return {first, spec.bucket_cap.value_or(kDefaultCap)};
 }
 
-std::vector<GradientTensor> gradients_of(const std::vector<Layer>& layers, DataType reduce) {
+std::vector<GradientTensor> gradients_of(const std::vector<Layer>& layers, DataType reduce, bool experts) {
   std::vector<GradientTensor> gradients;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    for (const Tensor& tensor : layers[i].tensors) {
+    for (const Tensor& tensor : experts ? layers[i].expert_tensors : layers[i].tensors) {
       const DataType type = tensor.type.value_or(reduce);
       gradients.push_back(
           {i, Bytes(checked_mul(tensor.elements, size_of(type), "the gradients' size")), type});
@@ -150,6 +194,6 @@ std::vector<Bucket> ddp_buckets(std::span<const GradientTensor> gradients, const
   return buckets;
 }
 
-StepTrace expand_ddp(const Workload& workload) { return DdpStep(workload).expand(); }
+StepTrace expand_ddp(const Workload& workload) { return expand_stages<DdpStep>(workload); }
 
 }  // namespace busbar

@@ -1,4 +1,4 @@
-// Data parallelism with whole replicas: gradients are all-reduced in buckets during the last backward.
+// Data parallelism with whole replicas: gradients are summed in buckets during the last backward.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct GradientTensor {
   DataType type = DataType::kBf16;
 };
 
-/// Gradients that travel as one all-reduce.
+/// Gradients that travel together.
 struct Bucket {
   std::vector<std::size_t> gradients;  // indices into the list, in the order of filling
   Bytes bytes;
@@ -31,8 +31,10 @@ struct BucketCaps {
 /// as well.
 [[nodiscard]] BucketCaps bucket_caps(const DdpSpec& spec);
 
-/// Gradients of all tensors in registration order, in `reduce` type or the tensor's own.
-[[nodiscard]] std::vector<GradientTensor> gradients_of(const std::vector<Layer>& layers, DataType reduce);
+/// Gradients of all tensors in registration order, in `reduce` type or the tensor's own; of the routed
+/// experts' alone, or of all others.
+[[nodiscard]] std::vector<GradientTensor> gradients_of(const std::vector<Layer>& layers, DataType reduce,
+                                                       bool experts = false);
 
 /// Buckets in the order in which they are sent. Filled in reverse registration order; a gradient is never
 /// split; types do not mix, each fills its own bucket; a bucket closes when its size reaches the cap; what
@@ -42,6 +44,10 @@ struct BucketCaps {
 [[nodiscard]] std::vector<Bucket> ddp_buckets(std::span<const GradientTensor> gradients,
                                               const BucketCaps& caps);
 
+/// none: all-reduces. horovod: the same with its fusion buffer of 64 MiB. parameter-server: each bucket is
+/// reduced to one rank, which broadcasts the new parameters after its update. Sources: Li et al., PyTorch
+/// Distributed, VLDB 2020; Sergeev & Del Balso, Horovod, 2018; Li et al., Scaling Distributed Machine
+/// Learning with the Parameter Server, OSDI 2014.
 [[nodiscard]] StepTrace expand_ddp(const Workload& workload);
 
 }  // namespace busbar

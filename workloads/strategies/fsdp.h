@@ -14,7 +14,7 @@ namespace busbar {
 /// shards.
 struct FsdpUnit {
   std::string name;
-  std::int32_t layer = -1;    // of a block
+  std::int32_t layer = -1;    // of a block, among those of the list
   std::int64_t elements = 0;  // of one rank's shard
   Bytes gathered;             // in `parameters` type
   Bytes reduced;              // in `reduce` type
@@ -25,11 +25,18 @@ struct FsdpUnit {
 /// The root holds what no block holds, or everything under FsdpWrap::kRoot.
 struct FsdpUnits {
   FsdpUnit root;
-  std::vector<FsdpUnit> blocks;  // in forward order
+  std::vector<FsdpUnit> blocks;   // in forward order
+  std::vector<FsdpUnit> experts;  // by block: its routed experts, 0 elements where it has none
+};
+
+/// Ranks that a shard is one of: of parameters in general, and of routed experts.
+struct FsdpShards {
+  std::int64_t common = 1, experts = 1;
 };
 
 /// A parameter's own type stands for both types.   Errors: a unit that mixes types, as in FSDP2.
-[[nodiscard]] FsdpUnits fsdp_units(const std::vector<Layer>& layers, const Workload& workload);
+[[nodiscard]] FsdpUnits fsdp_units(const std::vector<Layer>& layers, const Workload& workload,
+                                   const FsdpShards& shards);
 
 /// What one rank holds beside its shards, at most.
 struct FsdpBuffers {
@@ -45,8 +52,16 @@ struct FsdpBuffers {
 /// the end. Gathers and reduce-scatters share one communicator and stream: block i - 1 is gathered before
 /// block i is reduce-scattered (with prefetch 0 after it, as each gather then waits for the block before). A
 /// gather waits until the block two uses before it is done, so that at most two are gathered beside the root.
-/// Source: PyTorch torch/distributed/fsdp/_fully_shard (FSDP2); Zhao et al., PyTorch FSDP, VLDB 2023.
-/// Not modelled: copies in and out of the flat buffers; reduce-scatter on a communicator of its own.
+///   fsdp    shards over all of dp (and cp)
+///   hsdp    shards over `shard_size` ranks; what a rank reduced is all-reduced over the replicas beyond, on
+///   the last
+///           microbatch. One rank per shard is DDP and gathers nothing.
+///   zero3   as fsdp: DeepSpeed gathers in forward and backward of every microbatch too
+/// Routed experts are units of their own, over the ranks that hold the same ones.
+/// Source: PyTorch torch/distributed/fsdp/_fully_shard (FSDP2); Zhao et al., PyTorch FSDP, VLDB 2023;
+/// Rajbhandari et al., ZeRO, SC 2020, section 5.3; torchtitan (with a pipeline, parameters kept after forward
+/// are gathered once). Not modelled: copies in and out of the flat buffers; reduce-scatter on a communicator
+/// of its own.
 [[nodiscard]] StepTrace expand_fsdp(const Workload& workload);
 
 }  // namespace busbar

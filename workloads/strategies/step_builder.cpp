@@ -3,74 +3,82 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <utility>
+#include <cmath>
 
 #include "sim/base/error.h"
-#include "workloads/memory.h"
-#include "workloads/rank_set.h"
+#include "workloads/expert_load.h"
+#include "workloads/strategies/exchange.h"
+#include "workloads/strategies/layout.h"
 
 namespace busbar {
 
 namespace {
 
 constexpr const char* kComputeStream = "compute";
-constexpr const char* kDpStream = "dp";
-
-void check_batch(const Workload& workload) {
-  if (const auto problem = batch_problem(workload.batch, workload.dp))
-    throw Error({.where = "batch", .message = *problem});
-  if (workload.dp > kMaxRanks)
-    throw Error({.where = "parallel.dp",
-                 .expected = fmt::format("at most {} ranks", kMaxRanks),
-                 .given = std::to_string(workload.dp)});
-}
 
 void add_once(OpIndices& after, const std::optional<std::uint32_t>& op) {
   if (op && std::find(after.begin(), after.end(), *op) == after.end()) after.push_back(*op);
 }
 
+void add_all(OpIndices& after, const OpIndices& more) {
+  for (const std::uint32_t op : more) add_once(after, op);
+}
+
 OpIndices as_list(const std::optional<std::uint32_t>& op) { return op ? OpIndices{*op} : OpIndices{}; }
 
-std::int64_t added(std::int64_t a, std::int64_t b) { return checked_add(a, b, "the memory of a rank"); }
-
-MemoryUse operator+(const MemoryUse& a, const MemoryUse& b) {
-  MemoryUse sum;
-  sum.parameters = Bytes(added(a.parameters.count(), b.parameters.count()));
-  sum.gradients = Bytes(added(a.gradients.count(), b.gradients.count()));
-  sum.optimizer = Bytes(added(a.optimizer.count(), b.optimizer.count()));
-  return sum;
-}
-
-/// MemoryUse::total() adds without looking.
-void check_total(const MemoryUse& use) {
-  std::int64_t total = 0;
-  for (const Bytes part : {use.parameters, use.gradients, use.optimizer, use.activations, use.buffers})
-    total = added(total, part.count());
-}
-
-std::map<std::optional<DataType>, std::int64_t> elements_by_type(const std::vector<Layer>& layers) {
-  std::map<std::optional<DataType>, std::int64_t> elements;
-  for (const Layer& layer : layers)
-    for (const Tensor& tensor : layer.tensors)
-      elements[tensor.type] = checked_add(elements[tensor.type], tensor.elements, "the model's parameters");
-  return elements;
+std::uint32_t index_in(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) names.push_back(name);
+  return static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
 }  // namespace
 
-StepBuilder::StepBuilder(const Workload& workload) : workload_(workload) {
-  check_batch(workload);
-  layers_ =
-      layers_of(workload.model, workload.batch.micro, workload.batch.sequence, workload.precision.compute);
-  microbatches_ = workload.batch.global / (workload.batch.micro * workload.dp);
+StepBuilder::StepBuilder(const Workload& workload, StagePlace place, std::vector<SplitMatrix>& matrices)
+    : workload_(workload), place_(place), matrices_(&matrices) {
+  const ParallelSpec& p = workload.parallel;
+  std::vector<Layer> all =
+      layers_of(workload.model, {workload.batch.micro, workload.batch.sequence, workload.precision.compute},
+                cut_of(workload));
+  microbatches_ = workload.batch.global / (workload.batch.micro * p.dp);
+  const auto blocks = std::count_if(all.begin(), all.end(), [](const Layer& l) { return l.is_block; });
+  std::vector<std::int64_t> per_chunk = {blocks};
+  if (chunks() > 1) per_chunk = blocks_per_chunk(blocks, p);
+  const std::vector<std::int64_t> chunk_of = chunks_of_layers(all, per_chunk);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (chunk_of[i] % p.pp != place.stage) continue;
+    if (chunk_of[i] / p.pp >= static_cast<std::int64_t>(chunk_begin_.size()))
+      chunk_begin_.push_back(layers_.size());
+    layers_.push_back(std::move(all[i]));
+    model_layer_.push_back(static_cast<std::int32_t>(i));
+  }
+  chunk_begin_.push_back(layers_.size());
   BUSBAR_CHECK(!layers_.empty());
   check_op_count();
-  program_.name = "rank";
-  trace_.name = workload.name;
+  program_.name = p.pp > 1 ? fmt::format("stage{}", place.stage) : "rank";
+  if (!expert_rank_shares(workload).empty()) program_.name += fmt::format(".ep{}", place.ep);
+  for (const std::int64_t stage : {place.stage - 1, place.stage + 1}) {
+    const std::int64_t other = (stage + p.pp) % p.pp;
+    if (p.pp > 1) incoming_[neighbour(stage)] = messages_from(other);
+  }
 }
 
-/// Kernels, and at most three collectives per layer and microbatch.
+std::int64_t StepBuilder::chunks() const { return workload_.parallel.pp * workload_.parallel.virtual_stages; }
+
+std::pair<std::size_t, std::size_t> StepBuilder::chunk(std::int64_t number) const {
+  const auto c = static_cast<std::size_t>(number);
+  return {chunk_begin_[c], chunk_begin_[c + 1]};
+}
+
+std::vector<StageTask> StepBuilder::tasks() const {
+  return stage_tasks(workload_.parallel, place_.stage, microbatches_);
+}
+
+std::int64_t StepBuilder::ranks_of(const std::string& slot) const {
+  return Layout(workload_.parallel).size(slot);
+}
+
+/// Kernels and exchanges, and at most three collectives per layer and microbatch.
 void StepBuilder::check_op_count() const {
   std::int64_t ops = 0;
   for (const Layer& layer : layers_)
@@ -85,33 +93,158 @@ void StepBuilder::check_op_count() const {
 OpIndices StepBuilder::last_kernel() const { return as_list(last_kernel_); }
 OpIndices StepBuilder::last_collective() const { return as_list(last_collective_); }
 
-std::uint32_t StepBuilder::add(Op op, const char* stream) {
-  const auto found = std::find(program_.streams.begin(), program_.streams.end(), stream);
-  op.stream = static_cast<std::uint32_t>(found - program_.streams.begin());
-  if (found == program_.streams.end()) program_.streams.emplace_back(stream);
+std::uint32_t StepBuilder::add(Op op, const std::string& stream) {
+  op.stream = index_in(program_.streams, stream);
   program_.ops.push_back(std::move(op));
   return static_cast<std::uint32_t>(program_.ops.size() - 1);
+}
+
+std::uint32_t StepBuilder::group_slot(const std::string& slot) {
+  return index_in(program_.group_slots, slot);
+}
+std::uint32_t StepBuilder::peer_slot(const std::string& slot) { return index_in(program_.peer_slots, slot); }
+
+bool StepBuilder::overlaps(LayerExchange exchange) const {
+  const std::string_view slot = slot_of(exchange);
+  if (slot == "tp" || slot == "etp") return workload_.overlap.tp;
+  return slot == "cp" ? workload_.overlap.cp : workload_.overlap.ep;
+}
+
+// Routed experts' kernels take this rank's share of the tokens, relative to an even one.
+double StepBuilder::expert_scale() const {
+  const std::vector<double> shares = expert_rank_shares(workload_);
+  if (shares.empty()) return 1;
+  return shares[static_cast<std::size_t>(place_.ep)] * static_cast<double>(shares.size());
+}
+
+void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
+  const Layer& layer = layers_[pass.layer];
+  Op op;
+  op.id = fmt::format("{}.mb{}.{}.{}", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch, layer.name,
+                      kernel.name);
+  op.kind = OpKind::kCompute;
+  op.work = kernel.work;
+  if (kernel.name.find("experts.") != std::string::npos) {
+    op.work.flops *= expert_scale();
+    op.work.bytes = std::round(op.work.bytes * expert_scale());
+  }
+  op.phase = pass.phase;
+  op.layer = model_layer_[pass.layer];
+  op.microbatch = static_cast<std::int32_t>(pass.microbatch);
+  op.after = std::exchange(waiting_, {});
+  if (const auto needed = needed_by_.find(kernel.name); needed != needed_by_.end()) {
+    add_all(op.after, needed->second);
+    needed_by_.erase(needed);
+  }
+  // An exchange beside kernels is done before the kernel after the one it ran beside.
+  std::erase_if(beside_, [&](auto& entry) {
+    if (entry.second-- > 0) return false;
+    add_once(op.after, entry.first);
+    return true;
+  });
+  last_kernel_ = add(std::move(op), kComputeStream);
+}
+
+// The host launches block after block, ahead of the GPU while it can.
+void StepBuilder::add_launches(const LayerPass& pass) {
+  const Framework& f = *workload_.framework;
+  const bool forward = pass.phase == Phase::kForward;
+  double us = forward ? f.block_forward_us : f.block_backward_us;
+  if (!forward && workload_.recompute == Recompute::kFull) us += f.block_forward_us;
+  if (us == 0 || !layers_[pass.layer].is_block) return;
+  Op op;
+  op.id = fmt::format("{}.mb{}.{}.launches", forward ? 'f' : 'b', pass.microbatch, layers_[pass.layer].name);
+  op.kind = OpKind::kHost;
+  op.work.duration = Time::from_microseconds(us);
+  op.phase = pass.phase;
+  op.layer = model_layer_[pass.layer];
+  op.microbatch = static_cast<std::int32_t>(pass.microbatch);
+  add_once(waiting_, add(std::move(op), "host"));
+}
+
+void StepBuilder::set_collective(Op& op, const LayerCommunication& communication) {
+  op.kind = OpKind::kCollective;
+  op.collective = collective_of(communication.exchange);
+  op.bytes = communication.bytes;
+  op.type = communication.type;
+  op.group_slot = group_slot(slot_of(communication.exchange));
+  op.group_kind = slot_of(communication.exchange);
+  if (communication.exchange == LayerExchange::kExpertAllToAll && !expert_rank_shares(workload_).empty()) {
+    op.splits = splits_of(communication);
+    op.bytes = (*matrices_)[*op.splits].size();
+  }
+}
+
+// Dispatch sends each expert rank its share of everybody's tokens; combine brings them back.
+std::uint32_t StepBuilder::splits_of(const LayerCommunication& communication) {
+  const auto has = [&](const char* part) { return communication.name.find(part) != std::string::npos; };
+  const bool back = has("combine") != has("grad");  // gradients go the other way
+  const std::string name = fmt::format("experts.{}.{}", back ? "back" : "out", communication.bytes.count());
+  for (std::size_t i = 0; i < matrices_->size(); ++i)
+    if ((*matrices_)[i].name == name) return static_cast<std::uint32_t>(i);
+  matrices_->push_back(
+      expert_splits(name, communication.bytes, communication.type, expert_rank_shares(workload_), back));
+  return static_cast<std::uint32_t>(matrices_->size() - 1);
+}
+
+void StepBuilder::add_exchange(const LayerCommunication& communication, const LayerPass& pass) {
+  const std::string slot = slot_of(communication.exchange);
+  if (ranks_of(slot) < 2) return;
+  const bool ring = communication.exchange == LayerExchange::kContextRing;
+  const std::int64_t times = ring ? ranks_of(slot) - 1 : 1;
+  OpIndices after = waiting_;
+  add_once(after, last_kernel_);
+  std::uint32_t last = 0;
+  for (std::int64_t i = 0; i < times; ++i) {
+    Op op;
+    op.id = fmt::format("{}.mb{}.{}.{}", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
+                        layers_[pass.layer].name, communication.name);
+    if (times > 1) op.id += fmt::format(".{}", i);
+    set_collective(op, communication);
+    op.phase = pass.phase;
+    op.layer = model_layer_[pass.layer];
+    op.microbatch = static_cast<std::int32_t>(pass.microbatch);
+    op.after = std::exchange(after, {});
+    last = add(std::move(op), slot);
+  }
+  // Of a context group only the ring has kernels to run beside: attention needs what the others bring.
+  if (!communication.needed_by.empty() &&
+      (overlaps(communication.exchange) || slot == "tp" || slot == "etp")) {
+    needed_by_[communication.needed_by].push_back(last);
+  } else if (overlaps(communication.exchange) && slot != "cp") {
+    beside_.emplace_back(last, 1);
+  } else {
+    add_once(waiting_, last);
+  }
 }
 
 void StepBuilder::add_kernels(const LayerPass& pass, OpIndices after) {
   const Layer& layer = layers_[pass.layer];
   const bool forward = pass.phase == Phase::kForward;
-  if (!workload_.overlap_dp) add_once(after, last_collective_);
-  for (const Kernel& kernel : forward ? layer.forward : layer.backward) {
-    Op op;
-    op.id = fmt::format("{}.mb{}.{}.{}", forward ? 'f' : 'b', pass.microbatch, layer.name, kernel.name);
-    op.kind = OpKind::kCompute;
-    op.work = kernel.work;
-    op.phase = pass.phase;
-    op.layer = static_cast<std::int32_t>(pass.layer);
-    op.microbatch = static_cast<std::int32_t>(pass.microbatch);
-    op.after = std::exchange(after, {});
-    last_kernel_ = add(std::move(op), kComputeStream);
+  add_all(waiting_, after);
+  if (!workload_.overlap.dp) add_once(waiting_, last_collective_);
+  add_launches(pass);
+  for (const LayerStep& step : forward ? layer.forward : layer.backward) {
+    if (step.communication) {
+      add_exchange(*step.communication, pass);
+    } else if (forward || !weights_apart() || !Layer::is_weight_gradient(step.kernel)) {
+      add_kernel(step.kernel, pass);
+    }
   }
+  for (const auto& [name, ops] : needed_by_) add_all(waiting_, ops);
+  needed_by_.clear();
+}
+
+void StepBuilder::add_weight_gradients(const StageTask& task) {
+  const auto [first, last] = chunk(task.chunk);
+  for (std::size_t layer = last; layer-- > first;)
+    for (const LayerStep& step : layers_[layer].backward)
+      if (!step.communication && Layer::is_weight_gradient(step.kernel))
+        add_kernel(step.kernel, {Phase::kBackward, task.microbatch, layer});
 }
 
 std::uint32_t StepBuilder::add_collective(const DpCollective& collective, OpIndices after) {
-  if (!workload_.overlap_dp) add_once(after, last_kernel_);
+  if (!workload_.overlap.dp) add_once(after, last_kernel_);
   Op op;
   op.id = collective.id;
   op.kind = OpKind::kCollective;
@@ -119,12 +252,14 @@ std::uint32_t StepBuilder::add_collective(const DpCollective& collective, OpIndi
   op.bytes = collective.bytes;
   op.type = collective.type;
   if (is_reducing(collective.kind)) op.reduction = Reduction::kAvg;
+  if (is_rooted(collective.kind)) op.root = 0;
   op.phase = collective.phase;
   op.layer = collective.layer;
   op.microbatch = static_cast<std::int32_t>(collective.microbatch);
-  op.group_kind = "dp";
+  op.group_slot = group_slot(collective.slot);
+  op.group_kind = collective.slot;
   op.after = std::move(after);
-  last_collective_ = add(std::move(op), kDpStream);
+  last_collective_ = add(std::move(op), collective.slot);
   return *last_collective_;
 }
 
@@ -136,53 +271,37 @@ void StepBuilder::add_optimizer(std::int64_t parameters) {
   op.work.type = DataType::kFp32;
   op.work.bytes = static_cast<double>(checked_mul(parameters, each, "the optimizer's memory traffic"));
   op.phase = Phase::kOptimizer;
-  op.after = last_collective();
+  // Whatever is still under way on any stream.
+  for (std::size_t stream = 0; stream < program_.streams.size(); ++stream)
+    for (std::size_t i = program_.ops.size(); i-- > 0;)
+      if (program_.ops[i].stream == stream && program_.ops[i].kind == OpKind::kCollective) {
+        op.after.push_back(static_cast<std::uint32_t>(i));
+        break;
+      }
   last_kernel_ = add(std::move(op), kComputeStream);
 }
 
-/// Three times the forward FLOPs: backward is two matmuls for each of forward's. For a transformer this is
-/// 6 x matmul parameters x tokens + 12 s^2 heads head_dim per layer and sample, half of that when causal.
-/// Recomputation in attention's backward does not count. 0 (unknown) where a time is given instead of work.
-/// Source: Narayanan et al., SC 2021, section 5.1; Chowdhery et al., PaLM, 2022, appendix B.
-double StepBuilder::model_flops() const {
-  double forward = 0;
-  for (const Layer& layer : layers_) {
-    for (const Kernel& kernel : layer.forward) {
-      if (kernel.work.duration && *kernel.work.duration != Time::zero()) return 0;
-      forward += kernel.work.flops;
-    }
-  }
-  return 3 * forward * static_cast<double>(microbatches_) * static_cast<double>(workload_.dp);
-}
-
-StepTrace StepBuilder::finish(const MemoryUse& memory) {
-  check_total(memory);
-  const auto ranks = static_cast<std::uint32_t>(workload_.dp);
-  const std::vector<RankRange> all = {{0, ranks, 1}};
-  trace_.ranks = ranks;
-  trace_.tokens = static_cast<double>(workload_.batch.global) * static_cast<double>(workload_.batch.sequence);
-  trace_.model_flops = model_flops();
-  Binding binding{.ranks = all, .program = 0, .groups = {}, .peers = {}};
-  if (last_collective_) {
-    trace_.groups = {{"dp", all}};
-    program_.group_slots = {"dp"};
-    binding.groups = {GroupId(0)};
-  }
+Program StepBuilder::take(const MemoryUse& memory) {
   program_.memory = memory;
-  trace_.programs.push_back(std::move(program_));
-  trace_.bindings.push_back(std::move(binding));
-  return std::move(trace_);
+  return std::move(program_);
 }
 
-MemoryUse states_and_activations(const std::vector<Layer>& layers, const Workload& workload) {
-  MemoryUse use;
-  for (const auto& [type, elements] : elements_by_type(layers)) {
-    PrecisionSpec precision = workload.precision;
-    if (type) precision.parameters = precision.gradients = *type;
-    use = use + model_states(elements, workload.dp, workload.sharding, precision, workload.optimizer);
+std::string shard_slot(const Workload& w) {
+  const std::int64_t all = w.parallel.dp * w.parallel.cp;
+  return w.parallel.shard_size.value_or(all) == all ? "dp" : "shard";
+}
+
+StageParameters parameters_on(const std::vector<Layer>& layers) {
+  StageParameters sums;
+  const auto add = [](auto& sum, const std::vector<Tensor>& tensors) {
+    for (const Tensor& tensor : tensors)
+      sum[tensor.type] = checked_add(sum[tensor.type], tensor.elements, "the model's parameters");
+  };
+  for (const Layer& layer : layers) {
+    add(sums.common, layer.tensors);
+    add(sums.experts, layer.expert_tensors);
   }
-  use.activations = activation_bytes(workload);
-  return use;
+  return sums;
 }
 
 std::int64_t optimizer_bytes_per_parameter(const PrecisionSpec& precision, const OptimizerSpec& optimizer) {

@@ -60,6 +60,36 @@ TEST(ResolveShape, AttentionBackwardIsFiveMatmulsForTwo) {
   EXPECT_EQ(work.bytes, 2 * forward.bytes + one_more_read_of_o);
 }
 
+TEST(ResolveShape, AttentionOfAShareOfTheQueriesSeesAllKeys) {
+  AttentionShape share = kAttention;  // 8 queries of 32 tokens
+  share.keys = 32;
+  const KernelWork work = resolved({.attention = share});
+  EXPECT_EQ(work.flops, 2 * (2.0 * 8 * 32 * 16) * 2 * 4);
+  EXPECT_EQ(work.bytes, 2.0 * 2 * 16 * (8 * (4 + 4) + 32 * (2 + 2)));
+  share.causal = true;
+  EXPECT_EQ(resolved({.attention = share}).flops, work.flops / 2);
+}
+
+TEST(ResolveShape, AttentionInAWindowLeavesOutPairs) {
+  AttentionShape window = kAttention;
+  window.causal = true;
+  const double all = resolved({.attention = window}).flops;
+  window.window = 2;  // 8 x 2 - 2^2 / 2 = 14 of 32 pairs
+  EXPECT_EQ(resolved({.attention = window}).flops, all * 14 / 32);
+  window.window = 8;
+  EXPECT_EQ(resolved({.attention = window}).flops, all);
+}
+
+TEST(ResolveShape, AttentionMayHaveNarrowerValues) {
+  AttentionShape narrow = kAttention;
+  narrow.value_dim = 4;
+  const double pairs = 2.0 * 8 * 8 * 4;  // batch, queries, keys, heads
+  EXPECT_EQ(resolved({.attention = narrow}).flops, 2 * pairs * (16 + 4));
+  EXPECT_EQ(resolved({.attention = narrow}).bytes, 2.0 * 2 * 8 * (4 * (16 + 4) + 2 * (16 + 4)));
+  narrow.backward = true;  // scores, dq, dk of 16; dp, dv of 4
+  EXPECT_EQ(resolved({.attention = narrow}).flops, 2 * pairs * (3 * 16 + 2 * 4));
+}
+
 TEST(ResolveShape, LeavesGivenFiguresAloneWithoutAShape) {
   const KernelWork work = resolved({.flops = 12, .bytes = 34});
   EXPECT_EQ(work.flops, 12);

@@ -41,6 +41,16 @@ TEST(HostRoutes, ToAnotherGpusNicGoByThatGpu) {
               ElementsAre("h1.gpu7->h1.nvs", "h1.nvs->h1.gpu0", "h1.gpu0->h1.pcie0", "h1.pcie0->h1.nic0"));
 }
 
+// NCCL_PXN_C2C, on by default since 2.28: rather than between the Graces, which is a sixth of a NIC's rate.
+TEST(HostRoutes, ToTheOtherGracesNicGoByItsGpu) {
+  const Topology t = rails(1, "gh200-4");
+  Routes r(t);
+  EXPECT_THAT(r.path("h0.gpu0", "h0.nic3", RouteScope::kHost),
+              ElementsAre("h0.gpu0->h0.gpu3", "h0.gpu3->h0.cpu3", "h0.cpu3->h0.nic3"));
+  EXPECT_THAT(r.path("h0.gpu0", "h0.nic0", RouteScope::kHost),
+              ElementsAre("h0.gpu0->h0.cpu0", "h0.cpu0->h0.nic0"));
+}
+
 TEST(HostRoutes, FromANicToADistantGpuGoThroughTheCpus) {
   // NCCL's PXN is for sending; a receive lands where the NIC writes it.
   const Topology t = rails(1, "dgx-h100");

@@ -227,7 +227,7 @@ TEST(Fsdp, PadsUnitsToEqualShards) {
 FsdpUnits equal_blocks(std::size_t blocks, std::int64_t elements) {
   FsdpUnit unit;
   unit.gathered = unit.reduced = Bytes(2 * elements);
-  return {.root = {}, .blocks = std::vector<FsdpUnit>(blocks, unit)};
+  return {.root = {}, .blocks = std::vector<FsdpUnit>(blocks, unit), .experts = {}};
 }
 
 TEST(FsdpBuffers, HoldTwoBlocksOrAll) {
@@ -262,7 +262,8 @@ TEST(Fsdp, MemoryIsAShardAndTheBuffers) {
 TEST(Fsdp, LlamaHasAUnitPerBlockAndARootWithTheRest) {
   const Workload workload = workload_of(R"({"schema": "busbar.workload/1", "model": {"preset": "llama-2-7b"},
         "batch": {"sequence": 4096, "global": 16}, "parallel": {"dp": 16, "sharding": "fsdp"}})");
-  const FsdpUnits units = fsdp_units(layers_of(workload.model, 1, 4096, DataType::kBf16), workload);
+  const FsdpUnits units =
+      fsdp_units(layers_of(workload.model, {1, 4096, DataType::kBf16}, {}), workload, {16, 16});
   EXPECT_EQ(units.blocks.size(), 32U);
   EXPECT_EQ(units.blocks[31].name, "block31");
   EXPECT_EQ(units.blocks[0].gathered, Bytes(2 * (4 * 4096 * 4096 + 3 * 4096 * 11008 + 2 * 4096)));

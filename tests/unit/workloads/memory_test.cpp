@@ -65,11 +65,30 @@ TEST(ActivationBytes, AreThirtyTwoPerTokenLayerAndHiddenUnitOfAGpt) {
                                                .head_dim = 4,
                                                .gated_mlp = false};
   workload.batch = {.sequence = 11, .micro = 7, .global = 7};
-  EXPECT_EQ(activation_bytes(workload), Bytes(32 * 11 * 7 * 8 * 3));
+  EXPECT_EQ(block_activation_bytes(workload, 0), Bytes(32 * 11 * 7 * 8));
   workload.precision.compute = DataType::kFp32;
-  EXPECT_EQ(activation_bytes(workload), Bytes(64 * 11 * 7 * 8 * 3));
+  EXPECT_EQ(block_activation_bytes(workload, 0), Bytes(64 * 11 * 7 * 8));
   workload.precision.compute = DataType::kFp8;  // activations stay in 16 bits
-  EXPECT_EQ(activation_bytes(workload), Bytes(32 * 11 * 7 * 8 * 3));
+  EXPECT_EQ(block_activation_bytes(workload, 0), Bytes(32 * 11 * 7 * 8));
+}
+
+// Korthikanti's 5 a s^2 b bytes: softmax's output, the dropped scores, a byte of mask; none where the core
+// runs again.
+TEST(ActivationBytes, HoldTheScoresOfUnfusedAttention) {
+  Workload workload;
+  workload.model.transformer = TransformerDims{.layers = 3,
+                                               .hidden = 8,
+                                               .ffn_hidden = 32,
+                                               .heads = 2,
+                                               .kv_heads = 2,
+                                               .head_dim = 4,
+                                               .gated_mlp = false};
+  workload.batch = {.sequence = 11, .micro = 7, .global = 7};
+  const std::int64_t fused = block_activation_bytes(workload, 0).count();
+  workload.attention = AttentionKernels::kUnfused;
+  EXPECT_EQ(block_activation_bytes(workload, 0).count() - fused, 5 * 2 * 11 * 11 * 7);
+  workload.recompute = Recompute::kSelective;
+  EXPECT_EQ(block_activation_bytes(workload, 0).count(), fused);
 }
 
 // Grouped queries keep fewer keys and values, a gated MLP three inner tensors, the head its logits: 2 + 4 + 2
@@ -86,10 +105,14 @@ TEST(ActivationBytes, FollowTheModelsOwnDimensions) {
                                                .gated_mlp = true};
   workload.batch = {.sequence = 10, .micro = 1, .global = 1};
   // norms 2 h and projections' inputs 2 h; q and the attention's output 8 each; k and v 2 each; 3 x 20.
-  EXPECT_EQ(activation_bytes(workload), Bytes(10 * (2 * (4 * 8 + 2 * 8 + 2 * 2 + 3 * 20) + 8 * 100)));
+  EXPECT_EQ(block_activation_bytes(workload, 0), Bytes(10 * 2 * (4 * 8 + 2 * 8 + 2 * 2 + 3 * 20)));
+  EXPECT_EQ(logit_bytes(workload), Bytes(10 * 8 * 100));
 }
 
-TEST(ActivationBytes, AreUnknownForAListOfParameters) { EXPECT_EQ(activation_bytes(Workload{}), 0_B); }
+TEST(ActivationBytes, AreUnknownForAListOfParameters) {
+  EXPECT_EQ(block_activation_bytes(Workload{}, 0), 0_B);
+  EXPECT_EQ(logit_bytes(Workload{}), 0_B);
+}
 
 }  // namespace
 }  // namespace busbar

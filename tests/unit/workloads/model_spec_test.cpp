@@ -4,45 +4,20 @@
 
 #include <algorithm>
 
+#include "model_helpers.h"
 #include "workload_helpers.h"
-#include "workloads/transformer.h"
 
 namespace busbar {
 namespace {
 
-/// Small sides that are all different, so that a swapped pair shows.
-TransformerDims small() {
-  return {.layers = 2, .hidden = 12, .ffn_hidden = 20, .heads = 4, .kv_heads = 2, .head_dim = 5, .vocab = 7};
-}
-
-ModelSpec model_of(const TransformerDims& dims) {
-  return {.name = "m", .transformer = dims, .parameters = {}};
-}
+using test::flops_of;
+using test::kernel_names;
+using test::model_of;
+using test::small;
+using test::work_of;
 
 std::vector<Layer> layers(const TransformerDims& dims) {
-  return layers_of(model_of(dims), 3, 8, DataType::kBf16);
-}
-
-const KernelWork& work_of(const std::vector<Kernel>& kernels, std::string_view name) {
-  return std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return k.name == name; })->work;
-}
-
-std::vector<std::string> names_of(const std::vector<Kernel>& kernels) {
-  std::vector<std::string> names;
-  for (const Kernel& kernel : kernels) names.push_back(kernel.name);
-  return names;
-}
-
-double flops_of(const std::vector<Kernel>& kernels) {
-  double sum = 0;
-  for (const Kernel& kernel : kernels) sum += kernel.work.flops;
-  return sum;
-}
-
-TEST(ModelPresets, Llama2SevenBHasItsPublishedParameterCount) {
-  const ModelPreset& preset = model_presets().front();
-  EXPECT_EQ(preset.name, "llama-2-7b");
-  EXPECT_EQ(parameter_count(model_of(preset.dims)), 6'738'415'616);
+  return layers_of(model_of(dims), {.micro = 3, .sequence = 8, .compute = DataType::kBf16}, {});
 }
 
 TEST(ModelPresets, EachHasHelpASourceAndLayersThatHoldItsParameters) {
@@ -50,8 +25,8 @@ TEST(ModelPresets, EachHasHelpASourceAndLayersThatHoldItsParameters) {
     EXPECT_FALSE(preset.help.empty());
     EXPECT_FALSE(preset.source.empty());
     std::int64_t sum = 0;
-    for (const Layer& layer : layers_of(model_of(preset.dims), 1, 16, DataType::kBf16))
-      sum += layer.elements();
+    for (const Layer& layer : layers_of(model_of(preset.dims), {.micro = 1, .sequence = 16}, {}))
+      sum += layer.elements() + layer.expert_elements();
     EXPECT_EQ(sum, parameter_count(model_of(preset.dims))) << preset.name;
   }
 }
@@ -86,7 +61,7 @@ TEST(Transformer, CountsGroupedHeadsGatesBiasesAndTying) {
 TEST(Transformer, RunsEachMatmulWithItsShape) {
   // t = 3 x 8 = 24 tokens; Y[t, out] = X[t, in] W[in, out].
   const Layer block = layers(small())[1];
-  EXPECT_EQ(names_of(block.forward),
+  EXPECT_EQ(kernel_names(block.forward),
             (std::vector<std::string>{"qkv", "attention", "out", "gate", "up", "down", "elementwise"}));
   EXPECT_EQ(work_of(block.forward, "qkv").flops, 2.0 * 24 * 12 * 40);
   EXPECT_EQ(work_of(block.forward, "out").flops, 2.0 * 24 * 20 * 12);
@@ -115,7 +90,8 @@ TEST(Transformer, MovesActivationsByTheStatedFormula) {
 }
 
 TEST(Transformer, KeepsActivationsOfEightBitModelsInSixteen) {
-  const std::vector<Layer> list = layers_of(model_of(small()), 3, 8, DataType::kFp8);
+  const std::vector<Layer> list =
+      layers_of(model_of(small()), {.micro = 3, .sequence = 8, .compute = DataType::kFp8}, {});
   EXPECT_EQ(work_of(list[1].forward, "qkv").type, DataType::kFp8);
   EXPECT_EQ(work_of(list[1].forward, "attention").type, DataType::kBf16);
   EXPECT_EQ(work_of(list[1].forward, "elementwise").bytes,
@@ -128,13 +104,13 @@ TEST(ParameterList, IsOneLayerPerParameter) {
   ParameterSpec conv{.name = "conv", .shape = {2, 3, 7}};
   conv.forward.duration = Time::from_microseconds(3);
   model.parameters = {norm, conv};
-  const std::vector<Layer> list = layers_of(model, 1, 0, DataType::kBf16);
+  const std::vector<Layer> list = layers_of(model, {}, {});
   ASSERT_EQ(list.size(), 2U);
   EXPECT_FALSE(list[0].is_block);
   EXPECT_TRUE(list[1].is_block);
   EXPECT_EQ(list[1].elements(), 42);
-  EXPECT_EQ(list[1].forward[0].work.duration, Time::from_microseconds(3));
-  EXPECT_EQ(list[1].backward[0].work.duration, Time::zero());  // not given: no time, not even a launch
+  EXPECT_EQ(list[1].forward[0].kernel.work.duration, Time::from_microseconds(3));
+  EXPECT_EQ(list[1].backward[0].kernel.work.duration, Time::zero());  // not given: no time, not even a launch
   EXPECT_EQ(parameter_count(model), 47);
 }
 

@@ -115,6 +115,21 @@ TEST(WriteTrace, RoundTripsEveryField) {
   EXPECT_EQ(write_trace(trace_of(text)), text);
 }
 
+TEST(WriteTrace, RoundTripsTheOtherWidthsOfAttention) {
+  const StepTrace trace = trace_of(R"({"schema": "busbar.trace/1", "programs": {"p": {"ops": [
+    {"id": "a", "op": "compute", "stream": "main", "attention": {"batch": 1, "sequence": 8, "heads": 4,
+     "head_dim": 24, "keys": 32, "value_dim": 16, "window": 5}}]}},
+    "bindings": [{"ranks": "0-1", "program": "p"}]})");
+  const KernelWork& work = trace.programs[0].ops[0].work;
+  EXPECT_EQ(work.attention->keys, 32);
+  EXPECT_EQ(work.attention->value_dim, 16);
+  EXPECT_EQ(work.attention->window, 5);
+  const std::string text = write_trace(trace);
+  EXPECT_EQ(trace_of(text).programs[0].ops[0].work.flops, work.flops);
+  EXPECT_EQ(trace_of(text).programs[0].ops[0].work.bytes, work.bytes);
+  EXPECT_EQ(write_trace(trace_of(text)), text);
+}
+
 TEST(WriteTrace, WritesRankListsAsRanges) {
   const std::string text = write_trace(trace_of(kStages));
   EXPECT_NE(text.find(R"("dp0": "0-1")"), std::string::npos) << text;
@@ -173,6 +188,7 @@ const std::vector<BadInput>& bad_traces() {
       {"programs.first.ops.2.matmul", "[1, 1]", "a matmul shape as [m, n, k]"},
       {"programs.first.ops.2.matmul", "[1, 1, 0]", "#/programs/first/ops/2/matmul/2"},
       {"programs.first.ops.3.attention.kv_heads", "5", "a divisor of heads = 32"},
+      {"programs.first.ops.3.attention.window", "5", "a window needs causal attention"},
       {"programs.first.ops.3.attention.pass", "both", "\"forward\" or \"backward\""},
       {"programs.first.ops.3.matmul", "[1, 1, 1]", "exclude each other"},
       {"programs.first.ops.4.from", "next", "unknown key 'from'"},

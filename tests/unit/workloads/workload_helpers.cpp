@@ -24,8 +24,8 @@ std::string text_of(const KernelWork& work) {
   if (work.duration) text += fmt::format(" duration {}", work.duration->ps());
   if (work.matmul) text += fmt::format(" matmul {} {} {}", work.matmul->m, work.matmul->n, work.matmul->k);
   if (const auto& a = work.attention)
-    text += fmt::format(" attention {} {} {} {} {} {} {}", a->batch, a->sequence, a->heads, a->kv_heads,
-                        a->head_dim, a->causal, a->backward);
+    text += fmt::format(" attention {} {} {} {} {} {} {} {} {} {}", a->batch, a->sequence, a->heads,
+                        a->kv_heads, a->head_dim, a->causal, a->backward, a->keys, a->value_dim, a->window);
   return text;
 }
 
@@ -38,11 +38,12 @@ std::string text_of(const std::vector<Transfer>& transfers) {
 
 std::string text_of(const Op& op) {
   return fmt::format(
-      "{} kind {} stream {} after {} work [{}] {} slot {} bytes {} {} {} root {} transfers {} {} {} {} {}",
+      "{} kind {} stream {} after {} work [{}] {} slot {} bytes {} splits {} {} {} root {} transfers {} {} "
+      "{} {} {}",
       op.id, static_cast<int>(op.kind), op.stream, op.after, text_of(op.work), name_of(op.collective),
-      op.group_slot, op.bytes.count(), name_of(op.type), name_of(op.reduction),
-      op.root ? static_cast<std::int64_t>(*op.root) : -1, text_of(op.transfers), name_of(op.phase), op.layer,
-      op.microbatch, op.group_kind);
+      op.group_slot, op.bytes.count(), op.splits ? static_cast<std::int64_t>(*op.splits) : -1,
+      name_of(op.type), name_of(op.reduction), op.root ? static_cast<std::int64_t>(*op.root) : -1,
+      text_of(op.transfers), name_of(op.phase), op.layer, op.microbatch, op.group_kind);
 }
 
 std::string text_of(const MemoryUse& use) {
@@ -92,6 +93,11 @@ std::string all_fields(const StepTrace& trace) {
                   trace.tokens, trace.model_flops, trace.assumptions, trace.warnings);
   for (const Group& group : trace.groups)
     text += fmt::format("group {} {}\n", group.name, text_of(group.members));
+  for (const SplitMatrix& matrix : trace.matrices) {
+    text += fmt::format("matrix {} {}", matrix.name, matrix.members);
+    for (const Bytes bytes : matrix.bytes) text += fmt::format(" {}", bytes.count());
+    text += "\n";
+  }
   for (const Program& program : trace.programs) text += text_of(program);
   for (const Binding& binding : trace.bindings) text += text_of(binding);
   return text;

@@ -1,0 +1,125 @@
+// How uneven tokens become shares, ranks and exchanged bytes.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/support/seeded.h"
+#include "tests/support/traffic.h"
+#include "workload_helpers.h"
+#include "workloads/expert_load.h"
+
+namespace busbar {
+namespace {
+
+using Shares = std::vector<double>;
+
+void expect_near(const Shares& a, const Shares& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12) << i;
+}
+
+TEST(ExpertShares, AreEvenUnlessSaidOtherwise) { expect_near(expert_shares(4, {}), Shares(4, 0.25)); }
+
+TEST(ExpertShares, FollowAHistogram) {
+  expect_near(expert_shares(3, {.histogram = {1, 2, 5}}), {0.125, 0.25, 0.625});
+}
+
+// 1, 1/2, 1/3 and 1/4 add up to 25/12.
+TEST(ExpertShares, FollowZipf) {
+  expect_near(expert_shares(4, {.zipf = 1}), {12.0 / 25, 6.0 / 25, 4.0 / 25, 3.0 / 25});
+}
+
+TEST(ExpertShares, GiveAHotExpertItsMultiple) {
+  expect_near(expert_shares(4, {.hot = 2}), {0.5, 0.5 / 3, 0.5 / 3, 0.5 / 3});
+  expect_near(expert_shares(1, {.hot = 2}), {1});
+}
+
+Workload loaded(const std::string& imbalance) {
+  return test::workload_of(
+      R"({"schema": "busbar.workload/1", "batch": {"sequence": 64, "global": 4}, "parallel": {"dp": 4, "ep": 4},
+          "model": {"layers": 1, "hidden": 32, "ffn_hidden": 64, "heads": 8, "vocab": 512, "experts": 8, "top_k": 2,
+                    "expert_ffn_hidden": 16}, "moe": {"imbalance": )" +
+      imbalance + "}}");
+}
+
+TEST(ExpertRankShares, SumNeighbouringExperts) {
+  expect_near(expert_rank_shares(loaded(R"({"histogram": [4, 1, 0, 1, 1, 1, 0, 0]})")),
+              {5.0 / 8, 1.0 / 8, 2.0 / 8, 0});
+  EXPECT_TRUE(expert_rank_shares(loaded(R"({"zipf": 0})")).empty());
+}
+
+TEST(ExpertSplits, KeepEveryElementOnceAndTransposeForTheWayBack) {
+  constexpr std::uint64_t kSeed = 11;
+  Seeded random(kSeed);
+  for (int trial = 0; trial < 200; ++trial) {
+    Shares shares(random.index(1, 9));
+    for (double& share : shares) share = random.whole(0, 5);
+    shares.front() += 1;
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (double& share : shares) share /= sum;
+    const Bytes bytes(2 * random.integer(0, 1000));
+    const SplitMatrix out = expert_splits("o", bytes, DataType::kBf16, shares, false);
+    const SplitMatrix back = expert_splits("b", bytes, DataType::kBf16, shares, true);
+    for (std::uint32_t s = 0; s < out.members; ++s) {
+      Bytes row;
+      for (std::uint32_t d = 0; d < out.members; ++d) {
+        row += out.at(s, d);
+        EXPECT_EQ(out.at(s, d), back.at(d, s));
+        EXPECT_EQ(out.at(s, d).count() % 2, 0);
+      }
+      EXPECT_EQ(row, bytes) << "seed " << kSeed << " trial " << trial;
+    }
+  }
+}
+
+// Rank 0 of 4 holds the hot expert: 2 of 8 + 6/7 of 8 shares.
+TEST(UnevenExperts, GiveEachRankItsOwnProgramAndKernels) {
+  const StepTrace trace = expand(loaded(R"({"hot_expert": 2})"));
+  ASSERT_EQ(trace.programs.size(), 4U);
+  const auto flops = [&](std::size_t program) {
+    return test::op_called(trace.programs[program], "f.mb0.block0.experts.up").work.flops;
+  };
+  const double even = 2.0 * 64 * 2 * 32 * 16;
+  EXPECT_NEAR(flops(0), even * (2 + 6.0 / 7) / 2, 1e-6);
+  EXPECT_NEAR(flops(3), even * 6.0 / 7, 1e-6);
+  EXPECT_EQ(trace.matrices.size(), 2U);  // there and back
+}
+
+TEST(UnevenExperts, ReadBackwardsTheyReturnWhatWasSent) {
+  const StepTrace trace = expand(loaded(R"({"zipf": 1.2})"));
+  for (const Phase phase : {Phase::kForward, Phase::kBackward}) {
+    const auto ops = collectives_of(trace.programs[0], CollectiveKind::kAllToAll, phase);
+    ASSERT_EQ(ops.size(), 2U);
+    const SplitMatrix& first = trace.matrices[*ops[0]->splits];
+    const SplitMatrix& second = trace.matrices[*ops[1]->splits];
+    for (std::uint32_t s = 0; s < 4; ++s)
+      for (std::uint32_t d = 0; d < 4; ++d) EXPECT_EQ(first.at(s, d), second.at(d, s));
+  }
+}
+
+TEST(ReadMoe, RefusesWhatDoesNotFitTheModel) {
+  EXPECT_NE(test::error_of([] {
+              static_cast<void>(loaded(R"({"histogram": [1, 2]})"));
+            }).find("8 weights, one per expert"),
+            std::string::npos);
+  EXPECT_NE(test::error_of([] {
+              static_cast<void>(loaded(R"({"zipf": 1, "hot_expert": 2})"));
+            }).find("one of zipf, histogram and hot_expert"),
+            std::string::npos);
+  EXPECT_NE(test::error_of([] {
+              static_cast<void>(loaded(R"({"histogram": [0, 0, 0, 0, 0, 0, 0, 0]})"));
+            }).find("a weight above 0"),
+            std::string::npos);
+  EXPECT_NE(test::error_of([] { static_cast<void>(loaded(R"({"hot_expert": 9})")); }).find("at most 8"),
+            std::string::npos);
+  EXPECT_NE(
+      test::error_of([] {
+        static_cast<void>(test::workload_of(
+            R"({"schema": "busbar.workload/1", "batch": {"sequence": 64, "global": 4}, "parallel": {"dp": 4},
+                      "model": {"preset": "llama-2-7b"}, "moe": {}})"));
+      }).find("the model has no experts"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,134 @@
+#include "workloads/strategies/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.h"
+#include "workloads/rank_set.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kDirections = {"tp", "cp", "dp", "pp"};
+
+std::vector<std::int64_t> zero_to(std::int64_t n) {
+  std::vector<std::int64_t> list(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i);
+  return list;
+}
+
+}  // namespace
+
+Layout::Layout(const ParallelSpec& parallel)
+    : parallel_(parallel), size_{parallel.tp, parallel.cp, parallel.dp, parallel.pp}, stride_{} {
+  std::int64_t stride = 1;
+  for (const std::string& direction : parallel.order) {
+    const auto found = std::find(kDirections.begin(), kDirections.end(), direction);
+    BUSBAR_CHECK(found != kDirections.end());
+    const auto d = static_cast<std::size_t>(found - kDirections.begin());
+    stride_[d] = stride;
+    stride *= size_[d];
+  }
+}
+
+std::uint32_t Layout::rank_of(const Place& p) const {
+  return static_cast<std::uint32_t>(p.tp * stride_[0] + p.cp * stride_[1] + p.dp * stride_[2] +
+                                    p.pp * stride_[3]);
+}
+
+Place Layout::place_of(std::uint32_t rank) const {
+  const auto along = [&](std::size_t d) { return std::int64_t{rank} / stride_[d] % size_[d]; };
+  return {along(0), along(1), along(2), along(3)};
+}
+
+// Inside a stage tp is fastest, then cp, then dp, whatever the order of ranks.
+std::int64_t Layout::block_index(const Place& p) const {
+  return p.tp + parallel_.tp * (p.cp + parallel_.cp * p.dp);
+}
+
+Place Layout::from_block(std::int64_t index, std::int64_t pp) const {
+  return {index % parallel_.tp, index / parallel_.tp % parallel_.cp, index / parallel_.tp / parallel_.cp, pp};
+}
+
+std::int64_t Layout::size(std::string_view slot) const {
+  const std::int64_t shard = parallel_.shard_size.value_or(parallel_.dp * parallel_.cp);
+  if (slot == "tp") return parallel_.tp;
+  if (slot == "cp") return parallel_.cp;
+  if (slot == "pp") return parallel_.pp;
+  if (slot == "dp") return parallel_.dp * parallel_.cp;
+  if (slot == "shard") return shard;
+  if (slot == "replica") return parallel_.dp * parallel_.cp / shard;
+  if (slot == "ep") return parallel_.ep;
+  if (slot == "etp") return parallel_.etp;
+  if (slot == "edp") return parallel_.tp * parallel_.cp * parallel_.dp / (parallel_.ep * parallel_.etp);
+  if (slot == "embedding") return parallel_.pp > 1 ? 2 : 1;
+  BUSBAR_CHECK(false);
+  return 0;
+}
+
+std::vector<std::uint32_t> Layout::members(std::string_view slot, const Place& place) const {
+  std::vector<std::uint32_t> ranks;
+  const auto add = [&](const Place& p) { ranks.push_back(rank_of(p)); };
+  const std::int64_t shard = size("shard");
+  const std::int64_t replica = place.cp + parallel_.cp * place.dp;  // number among the holders of one shard
+  const auto holder = [&](std::int64_t number) {
+    add({place.tp, number % parallel_.cp, number / parallel_.cp, place.pp});
+  };
+  const std::int64_t index = block_index(place);
+  const std::int64_t etp = parallel_.etp, ep = parallel_.ep;
+  for (const std::int64_t i : zero_to(size(slot))) {
+    if (slot == "tp") add({i, place.cp, place.dp, place.pp});
+    if (slot == "cp") add({place.tp, i, place.dp, place.pp});
+    if (slot == "pp") add({place.tp, place.cp, place.dp, i});
+    if (slot == "dp") holder(i);
+    if (slot == "shard") holder(replica / shard * shard + i);
+    if (slot == "replica") holder(replica % shard + i * shard);
+    if (slot == "etp") add(from_block(index / etp * etp + i, place.pp));
+    if (slot == "ep") add(from_block(index / (etp * ep) * (etp * ep) + i * etp + index % etp, place.pp));
+    if (slot == "edp") add(from_block(i * etp * ep + index % (etp * ep), place.pp));
+    if (slot == "embedding") add({place.tp, place.cp, place.dp, i == 0 ? 0 : parallel_.pp - 1});
+  }
+  return ranks;
+}
+
+std::vector<std::uint32_t> Layout::stage(std::int64_t pp) const {
+  std::vector<std::uint32_t> ranks;
+  for (const std::int64_t i : zero_to(parallel_.tp * parallel_.cp * parallel_.dp))
+    ranks.push_back(rank_of(from_block(i, pp)));
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+GroupId GroupBinder::group(std::string_view slot, const Place& place) {
+  const std::vector<std::uint32_t> ranks = layout_->members(slot, place);
+  const auto [it, is_new] = known_.try_emplace({std::string(slot), ranks.front()}, GroupId(0));
+  if (!is_new) return it->second;
+  // One communicator of a kind goes by the kind's name alone.
+  const bool alone = layout_->size(slot) == layout_->world();
+  Group group{.name = alone ? std::string(slot) : fmt::format("{}{}", slot, numbers_[std::string(slot)]++)};
+  for (const std::uint32_t rank : ranks) append_rank(group.members, rank);
+  it->second = GroupId(static_cast<std::uint32_t>(trace_->groups.size()));
+  trace_->groups.push_back(std::move(group));
+  return it->second;
+}
+
+void GroupBinder::bind(const Ranks& which, std::uint32_t program, const std::vector<Peer>& peers) {
+  std::map<std::vector<std::uint32_t>, std::size_t> by_groups;
+  for (const std::uint32_t rank : layout_->stage(which.stage)) {
+    if (which.classes > 1 && layout_->expert_place(layout_->place_of(rank)) != which.ep) continue;
+    std::vector<GroupId> groups;
+    std::vector<std::uint32_t> key;
+    for (const std::string& slot : trace_->programs[program].group_slots) {
+      groups.push_back(group(slot, layout_->place_of(rank)));
+      key.push_back(groups.back().value());
+    }
+    const auto [it, is_new] = by_groups.try_emplace(key, trace_->bindings.size());
+    if (is_new)
+      trace_->bindings.push_back({.ranks = {}, .program = program, .groups = groups, .peers = peers});
+    append_rank(trace_->bindings[it->second].ranks, rank);
+  }
+}
+
+}  // namespace busbar

@@ -1,0 +1,206 @@
+#include "workloads/strategies/sharded_optimizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/unit_text.h"
+#include "workloads/memory.h"
+#include "workloads/strategies/ddp.h"
+#include "workloads/strategies/stages.h"
+
+namespace busbar {
+
+namespace {
+
+// Elements of a bucket: DeepSpeed's reduce_bucket_size, and Megatron's default of 40 million (grown with dp).
+constexpr std::int64_t kDeepSpeedElements = 500'000'000;
+constexpr std::int64_t kMegatronElements = 40'000'000;
+constexpr std::int64_t kMegatronPerRank = 1'000'000;
+
+/// One stage of the step.
+class ShardedOptimizerStep {
+ public:
+  explicit ShardedOptimizerStep(StepBuilder& step);
+  void forward(const StageTask& task);
+  void backward(const StageTask& task);
+  void weights_done(const StageTask& task);
+  void finish();
+  [[nodiscard]] MemoryUse memory() const;
+
+ private:
+  struct Buckets {
+    std::string slot;
+    std::vector<Bucket> list;
+    std::size_t sent = 0;
+    std::vector<OpIndices> gathered;  // by bucket, of this step's parameters
+    [[nodiscard]] std::string prefix() const { return slot == "edp" ? "edp." : ""; }
+  };
+  [[nodiscard]] bool every_microbatch() const { return sharding() == Sharding::kZero2; }
+  [[nodiscard]] Sharding sharding() const { return step_.workload().parallel.sharding; }
+  [[nodiscard]] Bytes cap(const std::string& slot) const;
+  [[nodiscard]] bool sends(std::int64_t microbatch) const {
+    return every_microbatch() || microbatch + 1 == step_.microbatches();
+  }
+  [[nodiscard]] bool apart() const {
+    return step_.workload().parallel.schedule == PipelineSchedule::kZeroBubbleH1;
+  }
+  void scatter_through(std::size_t layer, std::int64_t microbatch);
+  void scatter(const Buckets& buckets, std::int64_t microbatch);
+  void gather_all(Phase phase);
+  [[nodiscard]] OpIndices gathers_before(std::size_t layer) const;
+  [[nodiscard]] Bytes padded(Bytes bytes, DataType type, std::int64_t ranks) const;
+
+  StepBuilder& step_;
+  std::vector<Buckets> buckets_;
+};
+
+ShardedOptimizerStep::ShardedOptimizerStep(StepBuilder& step) : step_(step) {
+  const Workload& w = step.workload();
+  for (const auto& [slot, experts] : {std::pair<std::string, bool>{"dp", false}, {"edp", true}}) {
+    if (step.ranks_of(slot) < 2) continue;
+    const std::string shard = slot == "dp" ? shard_slot(w) : slot;
+    const Bytes size = cap(slot);
+    std::vector<Bucket> list =
+        ddp_buckets(gradients_of(step.layers(), w.precision.reduce, experts), {size, size});
+    if (list.empty()) continue;
+    buckets_.push_back({shard, std::move(list), 0, {}});
+    buckets_.back().gathered.resize(buckets_.back().list.size());
+  }
+}
+
+Bytes ShardedOptimizerStep::cap(const std::string& slot) const {
+  const Workload& w = step_.workload();
+  if (w.ddp.bucket_cap) return *w.ddp.bucket_cap;
+  const std::int64_t elements = sharding() == Sharding::kDistributed
+                                    ? std::max(kMegatronElements, kMegatronPerRank * step_.ranks_of(slot))
+                                    : kDeepSpeedElements;
+  return Bytes(elements * size_of(w.precision.reduce));
+}
+
+/// Shards are equal: a buffer is padded to whole elements on each rank.
+Bytes ShardedOptimizerStep::padded(Bytes bytes, DataType type, std::int64_t ranks) const {
+  const std::int64_t unit = ranks * size_of(type);
+  return Bytes((bytes.count() + unit - 1) / unit * unit);
+}
+
+// The gathers of the buckets that hold parameters of a layer.
+OpIndices ShardedOptimizerStep::gathers_before(std::size_t layer) const {
+  OpIndices ops;
+  for (const Buckets& buckets : buckets_)
+    for (std::size_t b = 0; b < buckets.list.size(); ++b) {
+      const bool above = b == 0 || buckets.list[b - 1].layer >= layer;
+      if (buckets.list[b].layer <= layer && above)
+        ops.insert(ops.end(), buckets.gathered[b].begin(), buckets.gathered[b].end());
+    }
+  return ops;
+}
+
+void ShardedOptimizerStep::gather_all(Phase phase) {
+  for (Buckets& buckets : buckets_)
+    for (std::size_t b = buckets.list.size(); b-- > 0;) {  // the last bucket holds the first layers
+      const Bucket& bucket = buckets.list[b];
+      const Workload& w = step_.workload();
+      const Bytes bytes(bucket.bytes.count() / size_of(bucket.type) * size_of(w.precision.parameters));
+      if (step_.ranks_of(buckets.slot) < 2) continue;
+      const std::string id = fmt::format("{}bucket{}.gather", buckets.prefix(), b);
+      buckets.gathered[b] = {
+          step_.add_collective({.id = id,
+                                .kind = CollectiveKind::kAllGather,
+                                .bytes = padded(bytes, w.precision.parameters, step_.ranks_of(buckets.slot)),
+                                .type = w.precision.parameters,
+                                .phase = phase,
+                                .layer = step_.model_layer(bucket.layer),
+                                .microbatch = phase == Phase::kForward ? 0 : step_.microbatches() - 1,
+                                .slot = buckets.slot},
+                               phase == Phase::kForward ? OpIndices{} : step_.last_kernel())};
+    }
+}
+
+void ShardedOptimizerStep::forward(const StageTask& task) {
+  const bool gathers = sharding() == Sharding::kDistributed && task.microbatch == 0;
+  if (gathers && task.chunk == 0) gather_all(Phase::kForward);
+  const auto [first, last] = step_.chunk(task.chunk);
+  for (std::size_t layer = first; layer < last; ++layer)
+    step_.add_kernels({Phase::kForward, task.microbatch, layer},
+                      gathers ? gathers_before(layer) : OpIndices{});
+}
+
+void ShardedOptimizerStep::backward(const StageTask& task) {
+  const bool overlaps = sends(task.microbatch) && step_.workload().overlap.dp && !apart();
+  const auto [first, last] = step_.chunk(task.chunk);
+  for (std::size_t layer = last; layer-- > first;) {
+    step_.add_kernels({Phase::kBackward, task.microbatch, layer});
+    if (overlaps) scatter_through(layer, task.microbatch);
+  }
+}
+
+void ShardedOptimizerStep::weights_done(const StageTask& task) {
+  if (!sends(task.microbatch)) return;
+  if (apart() && step_.workload().overlap.dp) scatter_through(step_.chunk(task.chunk).first, task.microbatch);
+  if (task.chunk > 0) return;
+  scatter_through(0, task.microbatch);
+  if (every_microbatch())
+    for (Buckets& buckets : buckets_) buckets.sent = 0;
+}
+
+void ShardedOptimizerStep::scatter_through(std::size_t layer, std::int64_t microbatch) {
+  for (Buckets& buckets : buckets_)
+    for (; buckets.sent < buckets.list.size() && buckets.list[buckets.sent].layer >= layer; ++buckets.sent)
+      scatter(buckets, microbatch);
+}
+
+// In groups of shard_size ranks, what a rank holds then is summed over the replicas, once all microbatches
+// are in it.
+void ShardedOptimizerStep::scatter(const Buckets& buckets, std::int64_t microbatch) {
+  const Bucket& bucket = buckets.list[buckets.sent];
+  const std::int64_t ranks = step_.ranks_of(buckets.slot);
+  DpCollective collective{.id = fmt::format("{}mb{}.bucket{}", buckets.prefix(), microbatch, buckets.sent),
+                          .kind = CollectiveKind::kReduceScatter,
+                          .bytes = padded(bucket.bytes, bucket.type, ranks),
+                          .type = bucket.type,
+                          .phase = Phase::kBackward,
+                          .layer = step_.model_layer(bucket.layer),
+                          .microbatch = microbatch,
+                          .slot = buckets.slot};
+  OpIndices reduced = step_.last_kernel();
+  if (ranks > 1) reduced = {step_.add_collective(collective, reduced)};
+  if (buckets.slot != "shard" || microbatch + 1 < step_.microbatches()) return;
+  collective.id += ".replicas";
+  collective.kind = CollectiveKind::kAllReduce;
+  collective.bytes = Bytes(collective.bytes.count() / ranks);
+  collective.slot = "replica";
+  step_.add_collective(collective, std::move(reduced));
+}
+
+MemoryUse ShardedOptimizerStep::memory() const {
+  return stage_memory(step_.layers(), step_.workload(), step_.place().stage);
+}
+
+void ShardedOptimizerStep::finish() {
+  std::int64_t common = 0, experts = 0;
+  for (const Layer& layer : step_.layers()) {
+    for (const Tensor& t : layer.tensors) common = checked_add(common, t.elements, "the model");
+    for (const Tensor& t : layer.expert_tensors) experts = checked_add(experts, t.elements, "the model");
+  }
+  const auto shard = [&](std::int64_t elements, const char* slot) {
+    const std::int64_t ranks = step_.ranks_of(slot);
+    return (elements + ranks - 1) / ranks;
+  };
+  step_.add_optimizer(shard(common, "shard") + shard(experts, "edp"));
+  if (buckets_.empty()) return;
+  const bool at_start = sharding() == Sharding::kDistributed;
+  if (!at_start) gather_all(Phase::kOptimizer);
+  step_.assume(fmt::format("{}: gradients reduce-scattered in {} on {}, parameters gathered {}",
+                           name_of(sharding()), name_of(step_.workload().precision.reduce),
+                           every_microbatch() ? "every microbatch" : "the last microbatch",
+                           at_start ? "before the forward that needs them" : "after the update"));
+}
+
+}  // namespace
+
+StepTrace expand_sharded_optimizer(const Workload& workload) {
+  return expand_stages<ShardedOptimizerStep>(workload);
+}
+
+}  // namespace busbar
