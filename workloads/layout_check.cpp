@@ -92,6 +92,7 @@ void check_layout(const Workload& workload) {
 void finish_trace(const Workload& workload, StepTrace& trace) {
   trace.ranks = static_cast<std::uint32_t>(workload.parallel.world());
   const auto samples = static_cast<double>(workload.batch.global);
+  trace.kernel_share = workload.framework->kernel_share;
   trace.tokens = samples * static_cast<double>(workload.batch.sequence);
   const double units =
       workload.model.transformer ? samples : samples / static_cast<double>(workload.batch.micro);

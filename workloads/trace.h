@@ -110,6 +110,7 @@ struct StepTrace {
   std::vector<SplitMatrix> matrices;
   std::vector<Program> programs;
   std::vector<Binding> bindings;
+  std::optional<double> kernel_share;    // inside a step, of kernels alone; none: the profile's
   std::int64_t repeat = 1;               // the step is this many passes through the programs
   double tokens = 0;                     // per step, all ranks; 0: unknown
   double model_flops = 0;                // per step, all ranks; 0: unknown

@@ -210,6 +210,8 @@ std::string write_trace(const StepTrace& trace) {
       member("assumptions", text_of(trace.assumptions)),
       member("warnings", text_of(trace.warnings)),
   };
+  if (trace.kernel_share)
+    members.insert(members.begin() + 4, member("kernel_share", text_of(*trace.kernel_share)));
   if (!matrices.empty()) members.insert(members.begin() + 5, member("matrices", lines(matrices, "{}", 4)));
   return lines(members, "{}", 2) + "\n";
 }

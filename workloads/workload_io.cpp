@@ -95,10 +95,14 @@ ParallelSpec read_parallel(const JsonValue& value) {
   return p;
 }
 
-const Framework& read_framework(const JsonValue& value) {
+// Megatron's distributed optimizer is that of Megatron-Core.
+const Framework& read_framework(const JsonValue& root, Sharding sharding) {
+  const auto value = root.find("framework");
+  if (!value && sharding == Sharding::kDistributed) return framework_called("megatron-core");
+  if (!value) return frameworks().front();
   std::vector<std::string_view> names;
   for (const Framework& framework : frameworks()) names.push_back(framework.name);
-  return frameworks()[read_choice(value, names)];
+  return frameworks()[read_choice(*value, names)];
 }
 
 Recompute read_recompute(const JsonValue& value) {
@@ -279,7 +283,7 @@ Workload read_workload(const JsonDocument& document) {
   if (const auto moe = root.find("moe")) workload.moe = read_moe(*moe);
   if (const auto context = root.find("context")) workload.context = read_context(*context);
   if (const auto stages = root.find("stages")) workload.parallel.stages = read_stages(*stages);
-  if (const auto framework = root.find("framework")) workload.framework = &read_framework(*framework);
+  workload.framework = &read_framework(root, workload.parallel.sharding);
   check_experts(root, workload);
   check_batch(root.at("batch"), workload);
   with_place(root.at("parallel"), [&] { check_layout(workload); });

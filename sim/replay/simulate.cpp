@@ -218,10 +218,21 @@ void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
     result.warnings.push_back(std::move(warning));
 }
 
+// The framework's kernels have a share of their own.
+Profile with_share_of(const StepTrace& trace, const Profile& given) {
+  Profile profile = given;
+  if (trace.kernel_share && !profile.ideal)
+    for (Generation& g : profile.generations) g.step_share = *trace.kernel_share;
+  return profile;
+}
+
 void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {
   for (const ProfileParameter& p :
-       parameters_of(profile, replay.placement().generation(0), replay.placement().gpu_model(0)))
-    result.parameters.push_back({p.name, p.value, p.origin, p.source});
+       parameters_of(profile, replay.placement().generation(0), replay.placement().gpu_model(0))) {
+    const bool of_trace = p.name == "step_share" && replay.trace().kernel_share && !profile.ideal;
+    result.parameters.push_back(
+        {p.name, p.value, p.origin, of_trace ? "the workload's framework, or its trace" : p.source});
+  }
 }
 
 // What a reader must know of the profile before believing the figures.
@@ -244,8 +255,9 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
 
 }  // namespace
 
-RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& profile,
+RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& given,
                    const SimOptions& options) {
+  const Profile profile = with_share_of(trace, given);
   Replay replay(topology, trace, profile, options.overrides);
   if (options.timeline) replay.record(*options.timeline);
   if (options.explain) replay.explain();

@@ -78,5 +78,40 @@ INSTANTIATE_TEST_SUITE_P(Published, MegatronSteps,
                                          MegatronStep{"megatron-175b", 8, 8, 3, 1, 64, true, 13.75},
                                          MegatronStep{"megatron-530b", 35, 35, 3, 1, 280, true, 37.83}));
 
+struct CoreStep {
+  std::string preset;
+  int hosts, tp, pp, virtual_stages, cp, dp, global, sequence;
+  double step_s;
+};
+
+void PrintTo(const CoreStep& m, std::ostream* out) { *out << m.preset; }
+
+// NeMo with Megatron-Core in bf16, one sequence at a time, overlap as it comes. Their median gave the
+// framework's share of kernels inside a step. Source: NVIDIA/dgxc-benchmarking.
+class MegatronCoreSteps : public testing::TestWithParam<CoreStep> {};
+
+TEST_P(MegatronCoreSteps, AreForetold) {
+  const CoreStep& m = GetParam();
+  const Topology topology = topology_from(fmt::format(
+      R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": {}, "type": "dgx-h100"}}, "fabric": {{"family": "rail-optimized"}}}})",
+      m.hosts));
+  const StepTrace trace = workload_from(fmt::format(
+      R"({{"schema": "busbar.workload/1", "name": "{}", "model": {{"preset": "{}"}},
+          "batch": {{"sequence": {}, "micro": 1, "global": {}}},
+          "precision": {{"gradients": "fp32", "reduce": "fp32"}},
+          "parallel": {{"tp": {}, "pp": {}, "cp": {}, "dp": {}, "virtual_stages": {}, "sequence_parallel": {},
+                        "sharding": "distributed"}}}})",
+      m.preset, m.preset, m.sequence, m.global, m.tp, m.pp, m.cp, m.dp, m.virtual_stages, m.tp > 1));
+  const double predicted = simulate(topology, trace, default_profile(), {}).step_time.seconds();
+  fmt::print("{}: {:.2f} s, measured {:.2f} s, {:+.1f} %\n", m.preset, predicted, m.step_s,
+             100 * (predicted / m.step_s - 1));
+  EXPECT_NEAR(predicted, m.step_s, 0.12 * m.step_s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Published, MegatronCoreSteps,
+                         testing::Values(CoreStep{"llama-3.1-8b", 2, 1, 1, 1, 2, 8, 256, 8192, 13.0},
+                                         CoreStep{"llama-3.1-70b", 16, 4, 4, 5, 2, 4, 256, 8192, 14.73},
+                                         CoreStep{"gpt3-175b", 32, 4, 8, 12, 1, 8, 512, 2048, 8.95}));
+
 }  // namespace
 }  // namespace busbar

@@ -29,9 +29,24 @@ std::vector<Op> launches_of(const StepTrace& trace) {
   return found;
 }
 
-TEST(Frameworks, IdealHostLaunchesForNothing) {
-  EXPECT_EQ(frameworks().front().name, "ideal-host");
-  EXPECT_TRUE(launches_of(expand(workload_of(text_of("ideal-host", 1024)))).empty());
+TEST(Frameworks, PytorchIsTheDefaultAndLaunchesForNothing) {
+  EXPECT_EQ(frameworks().front().name, "pytorch");
+  const StepTrace trace = expand(workload_of(text_of("pytorch", 1024)));
+  EXPECT_TRUE(launches_of(trace).empty());
+  EXPECT_FALSE(trace.kernel_share);
+}
+
+TEST(Frameworks, DistributedOptimizerIsMegatronCores) {
+  const auto share = [](std::string_view sharding, std::string_view more) {
+    return expand(workload_of(fmt::format(
+                      R"({{"schema": "busbar.workload/1", {} "parallel": {{"dp": 2, "sharding": "{}"}},
+                          "batch": {{"sequence": 64, "global": 2}}, "model": {{"preset": "gpt2"}}}})",
+                      more, sharding)))
+        .kernel_share;
+  };
+  EXPECT_EQ(share("distributed", ""), framework_called("megatron-core").kernel_share);
+  EXPECT_EQ(share("distributed", R"("framework": "pytorch",)"), std::nullopt);
+  EXPECT_EQ(share("zero1", ""), std::nullopt);
 }
 
 TEST(Frameworks, HostIsBusyOncePerBlockPassAndMicrobatch) {
@@ -48,13 +63,15 @@ TEST(Frameworks, HostIsBusyOncePerBlockPassAndMicrobatch) {
 
 TEST(Frameworks, UnknownOneIsRefusedByName) {
   EXPECT_EQ(test::error_of([] { workload_of(text_of("megatron", 1024)); }),
-            "w.json#/framework: expected ideal-host or megatron-deepspeed, got 'megatron'");
+            "w.json#/framework: expected pytorch, megatron-core or megatron-deepspeed, got 'megatron'");
 }
 
 TEST(Frameworks, LaunchesSurviveATraceFile) {
   const StepTrace trace = expand(workload_of(text_of("megatron-deepspeed", 1024)));
   const StepTrace again = test::trace_of(write_trace(trace));
   EXPECT_EQ(launches_of(again).size(), launches_of(trace).size());
+  const StepTrace fast = expand(workload_of(text_of("megatron-core", 1024)));
+  EXPECT_EQ(test::trace_of(write_trace(fast)).kernel_share, 0.84);
 }
 
 }  // namespace
