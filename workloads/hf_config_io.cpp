@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxDimension = std::numeric_limits<std::int64_t>::max();
 /// The first of the keys that is there and not null.
 std::optional<JsonValue> given(const JsonValue& config, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys)
-    if (const auto value = config.find(key); value && !value->is_null()) return value;
+    if (auto value = config.find(key); value && !value->is_null()) return value;
   return std::nullopt;
 }
 

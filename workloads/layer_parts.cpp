@@ -117,6 +117,7 @@ Passes row_parallel(const RankView& view, const std::string& name, const std::ve
   const std::int64_t bytes = view.activation_bytes(view.tokens(), view.dims.hidden);
   const bool sharded = view.sequence_parallel();
   std::vector<Passes> parts;
+  parts.reserve(linears.size() + 1);
   for (const Linear& linear : linears) parts.push_back(whole_linear(view, linear, view.tokens()));
   Passes end;
   if (view.cut.tp > 1) {

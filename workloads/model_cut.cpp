@@ -54,8 +54,8 @@ bool has_dense_blocks(const TransformerDims& dims) {
 }
 
 Problem tensor_problem(const TransformerDims& dims, std::int64_t tp) {
-  if (const Problem heads = divides("heads", dims.heads, "tp", tp)) return heads;
-  if (const Problem heads = key_heads_problem(dims, tp)) return heads;
+  if (Problem heads = divides("heads", dims.heads, "tp", tp)) return heads;
+  if (Problem heads = key_heads_problem(dims, tp)) return heads;
   if (!has_dense_blocks(dims)) return std::nullopt;
   return divides("ffn_hidden", dims.ffn_hidden, "tp", tp);
 }
@@ -77,9 +77,9 @@ Problem sequence_pieces_problem(const TransformerDims& dims, std::int64_t sequen
 
 /// Source: Jacobs et al., DeepSpeed Ulysses, 2023, section 3: each rank has whole heads.
 Problem ulysses_problem(const TransformerDims& dims, std::int64_t sequence, const LayerCut& cut) {
-  if (const Problem tokens = sequence_divides(sequence, "cp", cut.cp)) return tokens;
+  if (Problem tokens = sequence_divides(sequence, "cp", cut.cp)) return tokens;
   const std::int64_t ranks = checked_mul(cut.tp, cut.cp, "tp x cp");
-  if (const Problem heads = divides("heads", dims.heads, "tp x cp (Ulysses)", ranks)) return heads;
+  if (Problem heads = divides("heads", dims.heads, "tp x cp (Ulysses)", ranks)) return heads;
   if (dims.latent) return std::nullopt;
   return divides("kv_heads", dims.kv_heads, "tp x cp (Ulysses)", ranks);
 }
@@ -102,9 +102,9 @@ Problem experts_problem(const TransformerDims& dims, const LayerCut& cut) {
     return fmt::format("ep = {} needs a model with experts; this one has none, which leaves ep = 1", cut.ep);
   }
   const Experts& experts = *dims.experts;
-  if (const Problem count = divides("experts", experts.count, "ep", cut.ep)) return count;
-  if (const Problem degree = divides("tp", cut.tp, "etp", cut.etp)) return degree;
-  if (const Problem width = divides("expert_ffn_hidden", experts.ffn_hidden, "etp", cut.etp)) return width;
+  if (Problem count = divides("experts", experts.count, "ep", cut.ep)) return count;
+  if (Problem degree = divides("tp", cut.tp, "etp", cut.etp)) return degree;
+  if (Problem width = divides("expert_ffn_hidden", experts.ffn_hidden, "etp", cut.etp)) return width;
   if (experts.shared == 0) return std::nullopt;
   return divides("the shared experts' width", experts.shared_width(), "tp", cut.tp);
 }
@@ -127,10 +127,10 @@ std::optional<std::string> cut_problem(const ModelSpec& model, const LayerBatch&
   BUSBAR_CHECK(cut.tp >= 1 && cut.cp >= 1 && cut.ep >= 1 && cut.etp >= 1);
   if (!model.transformer) return list_problem(cut);
   const TransformerDims& dims = *model.transformer;
-  if (const Problem problem = tensor_problem(dims, cut.tp)) return problem;
-  if (const Problem problem = context_problem(dims, batch.sequence, cut)) return problem;
-  if (const Problem problem = sequence_problem(batch.sequence, cut)) return problem;
-  if (const Problem problem = experts_problem(dims, cut)) return problem;
+  if (Problem problem = tensor_problem(dims, cut.tp)) return problem;
+  if (Problem problem = context_problem(dims, batch.sequence, cut)) return problem;
+  if (Problem problem = sequence_problem(batch.sequence, cut)) return problem;
+  if (Problem problem = experts_problem(dims, cut)) return problem;
   return positions_problem(dims, batch.sequence);
 }
 

@@ -218,7 +218,7 @@ void StepBuilder::add_exchange(const LayerCommunication& communication, const La
   }
 }
 
-void StepBuilder::add_kernels(const LayerPass& pass, OpIndices after) {
+void StepBuilder::add_kernels(const LayerPass& pass, const OpIndices& after) {
   const Layer& layer = layers_[pass.layer];
   const bool forward = pass.phase == Phase::kForward;
   add_all(waiting_, after);

@@ -72,7 +72,7 @@ class StepBuilder {
   void end(const StageTask& task);
   /// The layer's kernels and exchanges in order; the first waits for `after`. Backward leaves weight
   /// gradients out where the schedule has them apart.
-  void add_kernels(const LayerPass& pass, OpIndices after = {});
+  void add_kernels(const LayerPass& pass, const OpIndices& after = {});
   void add_weight_gradients(const StageTask& task);
   /// On the stream of its slot. Reductions average. Returns its index.
   std::uint32_t add_collective(const DpCollective& collective, OpIndices after);
