@@ -152,7 +152,8 @@ double ring_ratio(const NcclCellFacts& p) {
 double nccl_latency_us(NcclAlgorithm algorithm, Protocol protocol, const NcclCellFacts& p) {
   const Hops hops = hops_of(algorithm, protocol, p);
   const double base = p.constants.base[at(algorithm)][at(protocol)];
-  const double others = p.facts.ranks / p.facts.hosts - 1;  // on a host; NCCL divides whole numbers
+  const auto per_host = p.facts.ranks / p.facts.hosts;  // NCCL divides whole numbers
+  const double others = per_host - 1;
   const double depth = floor_log2(p.facts.hosts);
   switch (algorithm) {
     case NcclAlgorithm::kTree:
