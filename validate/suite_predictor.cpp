@@ -43,6 +43,7 @@ TableError error_of(std::span<const SuiteRow> rows, std::span<const double> pred
     if (rows[i].size.count() >= kFrom || rows.back().size.count() < kFrom)
       signed_errors.push_back(predicted_s[i] / rows[i].time_s - 1);
   std::vector<double> sizes;
+  sizes.reserve(signed_errors.size());
   for (const double s : signed_errors) sizes.push_back(std::abs(s));
   e.rows = sizes.size();
   e.median = median(sizes);
