@@ -27,8 +27,6 @@ std::string nearest_divisors(std::int64_t size, std::int64_t parts) {
                         : fmt::format("the nearest are {} and {}", below, above);
 }
 
-bool is_root(const ParameterSpec& p) { return p.name == "root" || p.name.starts_with("root."); }
-
 std::int64_t block_count(const ModelSpec& model) {
   if (model.transformer) return model.transformer->layers;
   return std::count_if(model.parameters.begin(), model.parameters.end(),
@@ -81,8 +79,7 @@ void check_layout(const Workload& workload) {
   const ParallelSpec& p = workload.parallel;
   check_sizes(p);
   if (const auto problem = batch_problem(workload.batch, p.dp)) throw Error({.message = *problem});
-  const std::int64_t microbatches = workload.batch.global / (workload.batch.micro * p.dp);
-  check_pipeline(workload, microbatches);
+  check_pipeline(workload, microbatches_of(workload));
   const LayerBatch batch{workload.batch.micro, workload.batch.sequence, workload.precision.compute};
   if (const auto problem = cut_problem(workload.model, batch, cut_of(workload)))
     throw Error({.message = *problem});

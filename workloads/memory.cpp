@@ -123,17 +123,17 @@ MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std:
   const StageParameters parameters = parameters_on(layers);
   add_states(parameters.common, layout.size("shard"));
   add_states(parameters.experts, layout.size("edp"));
-  const std::int64_t microbatches = w.batch.global / (w.batch.micro * w.parallel.dp);
-  const std::int64_t chunks_in_flight = in_flight(w.parallel, stage, microbatches);
+  const std::int64_t chunks_in_flight = in_flight(w.parallel, stage, microbatches_of(w));
+  Workload whole = w;
+  whole.recompute = Recompute::kNone;
   std::int64_t all = 0, largest = 0, logits = 0;
   for (const Layer& layer : layers) {
     if (layer.name == "head") logits = logit_bytes(w).count();
     if (!layer.is_block || !w.model.transformer) continue;
-    all = plus(all, block_activation_bytes(w, std::stoll(layer.name.substr(5))).count());
-    Workload whole = w;
-    whole.recompute = Recompute::kNone;
+    const std::int64_t block = std::stoll(layer.name.substr(5));  // "block3"
+    all = plus(all, block_activation_bytes(w, block).count());
     if (w.recompute == Recompute::kFull)
-      largest = std::max(largest, block_activation_bytes(whole, std::stoll(layer.name.substr(5))).count());
+      largest = std::max(largest, block_activation_bytes(whole, block).count());
   }
   // A chunk holds its part of the stage's blocks; a block that is computed again has all its tensors for a
   // moment.

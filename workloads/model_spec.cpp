@@ -33,7 +33,7 @@ LayerStep step_of(KernelWork work) {
 
 Layer layer_of(const ParameterSpec& parameter) {
   return {.name = parameter.name,
-          .is_block = parameter.name != "root" && !parameter.name.starts_with("root."),
+          .is_block = !is_root(parameter),
           .tensors = {{parameter.name, parameter.elements(), parameter.type}},
           .expert_tensors = {},
           .forward = {step_of(parameter.forward)},
@@ -71,6 +71,8 @@ std::int64_t elements_of(const std::vector<ParameterSpec>& parameters) {
 }
 
 }  // namespace
+
+bool is_root(const ParameterSpec& p) { return p.name == "root" || p.name.starts_with("root."); }
 
 std::int64_t ParameterSpec::elements() const {
   std::int64_t total = 1;

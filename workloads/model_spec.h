@@ -66,6 +66,9 @@ struct ParameterSpec {
   [[nodiscard]] std::int64_t elements() const;
 };
 
+/// Of a list: outside the blocks, named "root" or "root.<something>".
+[[nodiscard]] bool is_root(const ParameterSpec& parameter);
+
 struct ModelSpec {
   std::string name;  // preset's name or "custom"
   std::optional<TransformerDims> transformer;

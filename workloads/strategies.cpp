@@ -76,15 +76,20 @@ LayerCut cut_of(const Workload& w) {
           .capacity_factor = w.moe.capacity_factor};
 }
 
+std::string nearest_multiples(std::int64_t count, std::int64_t unit) {
+  const std::int64_t below = count / unit * unit;
+  return below == 0 ? fmt::format("the nearest is {}", unit)
+                    : fmt::format("the nearest are {} and {}", below, below + unit);
+}
+
+std::int64_t microbatches_of(const Workload& w) { return w.batch.global / (w.batch.micro * w.parallel.dp); }
+
 std::optional<std::string> batch_problem(const BatchSpec& batch, std::int64_t dp) {
   BUSBAR_CHECK(batch.micro >= 1 && batch.global >= 1 && dp >= 1);
   const std::int64_t unit = checked_mul(batch.micro, dp, "micro x dp");
   if (batch.global % unit == 0) return std::nullopt;
-  const std::int64_t below = batch.global / unit * unit;
-  const std::string nearest = below == 0 ? fmt::format("the nearest is {}", unit)
-                                         : fmt::format("the nearest are {} and {}", below, below + unit);
   return fmt::format("a global batch of {} is not a multiple of micro x dp = {} x {}; {}", batch.global,
-                     batch.micro, dp, nearest);
+                     batch.micro, dp, nearest_multiples(batch.global, unit));
 }
 
 StepTrace expand(const Workload& workload) {

@@ -22,6 +22,14 @@ std::string_view name_of(Phase phase) {
   return "";
 }
 
+bool communicates(const Op& op) { return op.kind != OpKind::kCompute && op.kind != OpKind::kHost; }
+
+std::string_view activity_of(const Op& op) {
+  if (op.kind == OpKind::kCompute) return "compute";
+  if (op.kind == OpKind::kHost) return "host";
+  return op.kind == OpKind::kCollective ? name_of(op.collective) : "send_recv";
+}
+
 std::vector<std::uint32_t> expand(const std::vector<RankRange>& ranges) {
   std::vector<std::uint32_t> ranks;
   ranks.reserve(count(ranges));

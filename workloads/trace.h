@@ -48,6 +48,11 @@ struct Op {
   std::string group_kind;  // "dp", "tp", ... for reports; "" = the slot's name
 };
 
+/// Whether it needs other ranks.
+[[nodiscard]] bool communicates(const Op& op);
+/// "compute", "host", the collective's name or "send_recv": what a report calls it.
+[[nodiscard]] std::string_view activity_of(const Op& op);
+
 /// Per-rank memory, for reports. Absent parts are zero.
 struct MemoryUse {
   Bytes parameters, gradients, optimizer, activations, buffers;

@@ -127,6 +127,13 @@ struct Strategy {
 
 [[nodiscard]] std::span<const Strategy> strategies();  // THE table
 
+/// "the nearest are 8 and 16": the multiples of `unit` around `count`, which is none; "the nearest is 8"
+/// below it.
+[[nodiscard]] std::string nearest_multiples(std::int64_t count, std::int64_t unit);
+
+/// Of one step and replica. Requires: no batch_problem.
+[[nodiscard]] std::int64_t microbatches_of(const Workload& workload);
+
 /// Why the global batch does not fit micro x dp, with the nearest sizes that do; none: it fits.
 [[nodiscard]] std::optional<std::string> batch_problem(const BatchSpec& batch, std::int64_t dp);
 

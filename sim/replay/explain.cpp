@@ -40,8 +40,7 @@ std::string cause_text(Replay& replay, std::uint32_t program, std::uint32_t op) 
   if (o.kind == OpKind::kCompute) return phase + "compute";
   if (o.kind == OpKind::kHost) return phase + "launches";
   const std::string& group = replay.kinds()[replay.kinds_by_op(program)[op]];
-  return fmt::format("{}{} ({})", phase, o.kind == OpKind::kCollective ? name_of(o.collective) : "send_recv",
-                     group);
+  return fmt::format("{}{} ({})", phase, activity_of(o), group);
 }
 
 }  // namespace

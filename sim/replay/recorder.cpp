@@ -118,9 +118,8 @@ void Recorder::describe_programs(const Replay& replay) {
         timeline_.programs.emplace_back(TimelineProgram{programs[p].name, programs[p].streams, {}});
     for (std::uint32_t o = 0; o < programs[p].ops.size(); ++o) {
       const Op& op = programs[p].ops[o];
-      const bool talks = op.kind != OpKind::kCompute && op.kind != OpKind::kHost;
       program.operations.push_back(
-          describe(op, talks ? replay.kinds()[replay.kinds_by_op(p)[o]] : std::string()));
+          describe(op, communicates(op) ? replay.kinds()[replay.kinds_by_op(p)[o]] : std::string()));
     }
   }
 }

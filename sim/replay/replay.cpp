@@ -235,12 +235,9 @@ void Replay::end_op(std::uint32_t lane_id, std::uint32_t node) {
   const std::uint32_t stream = lane_id - r.first_lane;
   if (timeline_of_rank_[rank] >= 0 && r.passes == 0) {  // later passes repeat the first
     const Op& op = *present_op(rank, stream);
-    const std::string what(op.kind == OpKind::kCompute      ? "compute"
-                           : op.kind == OpKind::kHost       ? "host"
-                           : op.kind == OpKind::kCollective ? name_of(op.collective)
-                                                            : "send_recv");
     timelines_[static_cast<std::size_t>(timeline_of_rank_[rank])].entries.push_back(
-        {program_of(rank).streams[stream], op.id, what, lane.arrived, lane.started, now_});
+        {program_of(rank).streams[stream], op.id, std::string(activity_of(op)), lane.arrived, lane.started,
+         now_});
   }
   if (recorder_) recorder_->end_op(*this, rank, stream, node);
   history_.hold(node);

@@ -21,7 +21,7 @@ GroupKinds group_kinds(const StepTrace& trace) {
   for (const Program& program : trace.programs) {
     std::vector<std::uint32_t>& by_op = kinds.by_op.emplace_back();
     for (const Op& op : program.ops) {
-      if (op.kind == OpKind::kCompute || op.kind == OpKind::kHost) {
+      if (!communicates(op)) {
         by_op.push_back(0);
         continue;
       }

@@ -115,10 +115,7 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank
     const Op& op = replay.trace().programs[n.program].ops[n.op];
     CriticalSegment segment{.rank = n.rank,
                             .operation = op.id,
-                            .what = op.kind == OpKind::kCompute      ? "compute"
-                                    : op.kind == OpKind::kHost       ? "host"
-                                    : op.kind == OpKind::kCollective ? std::string(name_of(op.collective))
-                                                                     : "send_recv",
+                            .what = std::string(activity_of(op)),
                             .phase = std::string(name_of(op.phase)),
                             .start = n.start,
                             .end = n.end};

@@ -13,6 +13,21 @@ struct MeasuredStep {
   double tolerance;
 };
 
+Topology cluster(int hosts, const std::string& type, const std::string& nic) {
+  return topology_from(fmt::format(
+      R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": {}, "type": "{}"}}, "fabric": {{"family": "rail-optimized", "nic": "{}"}}}})",
+      hosts, type, nic));
+}
+
+void expect_step(const std::string& name, const Topology& topology, const std::string& workload,
+                 double measured_s, double tolerance) {
+  const double predicted =
+      simulate(topology, workload_from(workload), default_profile(), {}).step_time.seconds();
+  fmt::print("{}: {:.2f} s, measured {:.2f} s, {:+.1f} %\n", name, predicted, measured_s,
+             100 * (predicted / measured_s - 1));
+  EXPECT_NEAR(predicted, measured_s, tolerance * measured_s);
+}
+
 void PrintTo(const MeasuredStep& m, std::ostream* out) { *out << m.name; }
 
 // Llama 2 7B, FSDP, sequence 4096, micro batch 2, no recomputation. Source: IBM fms-fsdp README. These two
@@ -21,9 +36,7 @@ class FittedSteps : public testing::TestWithParam<MeasuredStep> {};
 
 TEST_P(FittedSteps, ComeBackFromTheProfileFittedToThem) {
   const MeasuredStep& m = GetParam();
-  const Topology topology = topology_from(fmt::format(
-      R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": {}, "type": "{}"}}, "fabric": {{"family": "rail-optimized", "nic": "{}"}}}})",
-      m.gpus / 8, m.host, m.nic));
+  const Topology topology = cluster(m.gpus / 8, m.host, m.nic);
   const StepTrace trace = workload_from(fmt::format(
       R"({{"schema": "busbar.workload/1", "name": "7B", "model": {{"preset": "llama-2-7b"}},
           "batch": {{"sequence": 4096, "micro": 2, "global": {}}}, "parallel": {{"dp": {}, "sharding": "fsdp"}}}})",
@@ -55,20 +68,14 @@ class MegatronSteps : public testing::TestWithParam<MegatronStep> {};
 
 TEST_P(MegatronSteps, AreForetold) {
   const MegatronStep& m = GetParam();
-  const Topology topology = topology_from(fmt::format(
-      R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": {}, "type": "dgx-a100"}}, "fabric": {{"family": "rail-optimized"}}}})",
-      m.hosts));
-  const StepTrace trace = workload_from(fmt::format(
+  const std::string workload = fmt::format(
       R"({{"schema": "busbar.workload/1", "name": "{}", "model": {{"preset": "{}"}}, "attention": "unfused",
           "batch": {{"sequence": 2048, "micro": {}, "global": {}}}, "recompute": "{}",
           "precision": {{"compute": "fp16", "gradients": "fp32", "reduce": "fp32"}},
           "parallel": {{"tp": 8, "pp": {}, "dp": 1, "virtual_stages": {}, "sequence_parallel": {}}}}})",
       m.preset, m.preset, m.micro, m.global, m.less_recomputed ? "selective" : "full", m.pp, m.virtual_stages,
-      m.less_recomputed));
-  const double predicted = simulate(topology, trace, default_profile(), {}).step_time.seconds();
-  fmt::print("{}: {:.2f} s, measured {:.2f} s, {:+.1f} %\n", m.preset, predicted, m.step_s,
-             100 * (predicted / m.step_s - 1));
-  EXPECT_NEAR(predicted, m.step_s, 0.08 * m.step_s);
+      m.less_recomputed);
+  expect_step(m.preset, cluster(m.hosts, "dgx-a100", "200 Gb/s"), workload, m.step_s, 0.08);
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, MegatronSteps,
@@ -92,20 +99,14 @@ class MegatronCoreSteps : public testing::TestWithParam<CoreStep> {};
 
 TEST_P(MegatronCoreSteps, AreForetold) {
   const CoreStep& m = GetParam();
-  const Topology topology = topology_from(fmt::format(
-      R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": {}, "type": "dgx-h100"}}, "fabric": {{"family": "rail-optimized"}}}})",
-      m.hosts));
-  const StepTrace trace = workload_from(fmt::format(
+  const std::string workload = fmt::format(
       R"({{"schema": "busbar.workload/1", "name": "{}", "model": {{"preset": "{}"}},
           "batch": {{"sequence": {}, "micro": 1, "global": {}}},
           "precision": {{"gradients": "fp32", "reduce": "fp32"}},
           "parallel": {{"tp": {}, "pp": {}, "cp": {}, "dp": {}, "virtual_stages": {}, "sequence_parallel": {},
                         "sharding": "distributed"}}}})",
-      m.preset, m.preset, m.sequence, m.global, m.tp, m.pp, m.cp, m.dp, m.virtual_stages, m.tp > 1));
-  const double predicted = simulate(topology, trace, default_profile(), {}).step_time.seconds();
-  fmt::print("{}: {:.2f} s, measured {:.2f} s, {:+.1f} %\n", m.preset, predicted, m.step_s,
-             100 * (predicted / m.step_s - 1));
-  EXPECT_NEAR(predicted, m.step_s, 0.12 * m.step_s);
+      m.preset, m.preset, m.sequence, m.global, m.tp, m.pp, m.cp, m.dp, m.virtual_stages, m.tp > 1);
+  expect_step(m.preset, cluster(m.hosts, "dgx-h100", "400 Gb/s"), workload, m.step_s, 0.12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, MegatronCoreSteps,

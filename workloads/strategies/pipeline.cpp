@@ -74,13 +74,9 @@ std::optional<std::string> schedule_problem(const ParallelSpec& p, std::int64_t 
     return fmt::format(
         "{} has one chunk per stage; virtual_stages above 1 go with \"schedule\": \"interleaved\"",
         name_of(p.schedule));
-  if (p.schedule == PipelineSchedule::kInterleaved && p.pp > 1 && microbatches % p.pp != 0) {
-    const std::int64_t below = microbatches / p.pp * p.pp;
-    return fmt::format(
-        "interleaved needs a multiple of pp = {} microbatches; there are {}; the nearest {}", p.pp,
-        microbatches,
-        below == 0 ? fmt::format("is {}", p.pp) : fmt::format("are {} and {}", below, below + p.pp));
-  }
+  if (p.schedule == PipelineSchedule::kInterleaved && p.pp > 1 && microbatches % p.pp != 0)
+    return fmt::format("interleaved needs a multiple of pp = {} microbatches; there are {}; {}", p.pp,
+                       microbatches, nearest_multiples(microbatches, p.pp));
   return std::nullopt;
 }
 

@@ -40,7 +40,7 @@ StepBuilder::StepBuilder(const Workload& workload, StagePlace place, std::vector
   std::vector<Layer> all =
       layers_of(workload.model, {workload.batch.micro, workload.batch.sequence, workload.precision.compute},
                 cut_of(workload));
-  microbatches_ = workload.batch.global / (workload.batch.micro * p.dp);
+  microbatches_ = microbatches_of(workload);
   const auto blocks = std::count_if(all.begin(), all.end(), [](const Layer& l) { return l.is_block; });
   std::vector<std::int64_t> per_chunk = {blocks};
   if (chunks() > 1) per_chunk = blocks_per_chunk(blocks, p);

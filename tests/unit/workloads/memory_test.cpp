@@ -53,9 +53,7 @@ TEST(ModelStates, RefuseSizesBeyond63Bits) {
             std::string::npos);
 }
 
-// GPT: heads x head_dim = h, an ungated MLP of 4 h. Per token and layer 4 h + 2 h + 2 h + 8 h = 16 elements,
-// 32 s b h bytes: Korthikanti's 34 without the masks of two dropouts (one byte each).
-TEST(ActivationBytes, AreThirtyTwoPerTokenLayerAndHiddenUnitOfAGpt) {
+Workload small_gpt() {
   Workload workload;
   workload.model.transformer = TransformerDims{.layers = 3,
                                                .hidden = 8,
@@ -65,6 +63,13 @@ TEST(ActivationBytes, AreThirtyTwoPerTokenLayerAndHiddenUnitOfAGpt) {
                                                .head_dim = 4,
                                                .gated_mlp = false};
   workload.batch = {.sequence = 11, .micro = 7, .global = 7};
+  return workload;
+}
+
+// GPT: heads x head_dim = h, an ungated MLP of 4 h. Per token and layer 4 h + 2 h + 2 h + 8 h = 16 elements,
+// 32 s b h bytes: Korthikanti's 34 without the masks of two dropouts (one byte each).
+TEST(ActivationBytes, AreThirtyTwoPerTokenLayerAndHiddenUnitOfAGpt) {
+  Workload workload = small_gpt();
   EXPECT_EQ(block_activation_bytes(workload, 0), Bytes(32 * 11 * 7 * 8));
   workload.precision.compute = DataType::kFp32;
   EXPECT_EQ(block_activation_bytes(workload, 0), Bytes(64 * 11 * 7 * 8));
@@ -75,15 +80,7 @@ TEST(ActivationBytes, AreThirtyTwoPerTokenLayerAndHiddenUnitOfAGpt) {
 // Korthikanti's 5 a s^2 b bytes: softmax's output, the dropped scores, a byte of mask; none where the core
 // runs again.
 TEST(ActivationBytes, HoldTheScoresOfUnfusedAttention) {
-  Workload workload;
-  workload.model.transformer = TransformerDims{.layers = 3,
-                                               .hidden = 8,
-                                               .ffn_hidden = 32,
-                                               .heads = 2,
-                                               .kv_heads = 2,
-                                               .head_dim = 4,
-                                               .gated_mlp = false};
-  workload.batch = {.sequence = 11, .micro = 7, .global = 7};
+  Workload workload = small_gpt();
   const std::int64_t fused = block_activation_bytes(workload, 0).count();
   workload.attention = AttentionKernels::kUnfused;
   EXPECT_EQ(block_activation_bytes(workload, 0).count() - fused, 5 * 2 * 11 * 11 * 7);
