@@ -7,6 +7,7 @@
 // HBM: 0.85, what copy-like kernels reach (assumed). step_share: one step of IBM's fms-fsdp README per
 // generation. What matmuls and attention reach alone: kernel_models.cpp.
 #include "sim/cost/profile.h"
+#include "sim/cost/starting_profile.h"
 
 namespace busbar {
 
@@ -26,12 +27,8 @@ Generation volta() {
                     .tail_all_reduce = 0.479,
                     .tail_gather = 0.5,
                     .tail_floor = 0.69},
-          .nvls = {.base_us = 25, .efficiency = 0.85, .half_MB = 10, .half_exponent = 0.6, .chunk_kib = 6},
-          .sends = {.base_us = 8.4,
-                    .half_us = 15,
-                    .half_exponent = 0.6,
-                    .channel_GBps = 10,
-                    .network_channel_GBps = 25},
+          .nvls = starting_nvls(),
+          .sends = starting_sends(),
           .launch_us = 4.5,
           .memory_efficiency = 0.85,
           .step_share = 0.853};
@@ -50,7 +47,7 @@ Generation ampere() {
                     .tail_all_reduce = 0.489,
                     .tail_gather = 0.59,
                     .tail_floor = 0.699},
-          .nvls = {.base_us = 25, .efficiency = 0.85, .half_MB = 10, .half_exponent = 0.6, .chunk_kib = 6},
+          .nvls = starting_nvls(),
           .sends = {.base_us = 11.7,
                     .half_us = 25,
                     .half_exponent = 0.529,
@@ -66,21 +63,9 @@ Generation ada() {
   return {.name = "ada",
           .gpus = {"L40S", "RTX"},
           .base_us = {6.6, 14, 8.4},
-          .links = {.hop_us = {0.6, 1.9, 3.4},
-                    .efficiency = 0.81,
-                    .share = {0.4, 0.92, 1},
-                    .ll_channel_GBps = 10,
-                    .half_kib = 10,
-                    .half_exponent = 1,
-                    .tail_all_reduce = 0.5,
-                    .tail_gather = 0.5,
-                    .tail_floor = 0.7},
-          .nvls = {.base_us = 25, .efficiency = 0.85, .half_MB = 10, .half_exponent = 0.6, .chunk_kib = 6},
-          .sends = {.base_us = 8.4,
-                    .half_us = 15,
-                    .half_exponent = 0.6,
-                    .channel_GBps = 10,
-                    .network_channel_GBps = 25},
+          .links = starting_links(),
+          .nvls = starting_nvls(),
+          .sends = starting_sends(),
           .launch_us = 4.5,
           .memory_efficiency = 0.85,
           .step_share = 0.625};
@@ -157,12 +142,8 @@ Generation cdna() {
                     .tail_all_reduce = 0.507,
                     .tail_gather = 0.5,
                     .tail_floor = 0.71},
-          .nvls = {.base_us = 25, .efficiency = 0.85, .half_MB = 10, .half_exponent = 0.6, .chunk_kib = 6},
-          .sends = {.base_us = 8.4,
-                    .half_us = 15,
-                    .half_exponent = 0.6,
-                    .channel_GBps = 10,
-                    .network_channel_GBps = 25},
+          .nvls = starting_nvls(),
+          .sends = starting_sends(),
           .launch_us = 4.5,
           .memory_efficiency = 0.85,
           .step_share = 0.625};
@@ -245,23 +226,6 @@ NetworkTransport slingshot() {
           .sends_half_exponent = 0.9};
 }
 
-// Not fitted: published runs over sockets differ by factors.
-NetworkTransport tcp() {
-  return {.base_us = 6,
-          .ring_hop_us = {42.7, 44, 54},
-          .tree_hop_us = {45, 48.5, 54},
-          .nvls_tree_hop_us = 60.9,
-          .efficiency = 0.98,
-          .share = {0.5, 0.92, 1},
-          .ll_cap_GBps = 20.4,
-          .half_kib = 30,
-          .half_exponent = 1,
-          .tree_half_MB = 2,
-          .sends_share = 0.9,
-          .sends_half_MB = 0.3,
-          .sends_half_exponent = 0.9};
-}
-
 }  // namespace
 
 Profile default_profile() {
@@ -296,7 +260,8 @@ Profile default_profile() {
   p.network(Transport::kRdma) = rdma();
   p.network(Transport::kSlingshot) = slingshot();
   p.network(Transport::kEfa) = efa();
-  p.network(Transport::kTcp) = tcp();
+  p.network(Transport::kTcp) =
+      starting_network(40);  // not fitted: published runs over sockets differ by factors
   return p;
 }
 
