@@ -1,9 +1,8 @@
 #include "workloads/frameworks.h"
 
-#include <algorithm>
 #include <array>
 
-#include "sim/base/error.h"
+#include "sim/base/named_table.h"
 
 namespace busbar {
 
@@ -22,10 +21,9 @@ std::span<const Framework> frameworks() {
 }
 
 const Framework& framework_called(std::string_view name) {
-  const std::span<const Framework> all = frameworks();
-  const auto found = std::ranges::find(all, name, &Framework::name);
-  BUSBAR_CHECK(found != all.end());
-  return *found;
+  const Framework* row = find_row(frameworks(), name);
+  BUSBAR_CHECK(row != nullptr);
+  return *row;
 }
 
 }  // namespace busbar

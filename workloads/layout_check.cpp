@@ -65,9 +65,7 @@ void check_chunks(const ModelSpec& model, const std::vector<std::int64_t>& block
 void check_pipeline(const Workload& workload, std::int64_t microbatches) {
   const ParallelSpec& p = workload.parallel;
   if (const auto problem = schedule_problem(p, microbatches)) throw Error({.message = *problem});
-  const bool gathers =
-      p.sharding == Sharding::kFsdp || p.sharding == Sharding::kHsdp || p.sharding == Sharding::kZero3;
-  require(!gathers || p.schedule != PipelineSchedule::kZeroBubbleH1,
+  require(!shards_parameters(p.sharding) || p.schedule != PipelineSchedule::kZeroBubbleH1,
           "zb-h1 keeps weight gradients apart, which sharded parameters do not allow");
   if (p.pp * p.virtual_stages == 1 && p.stages.empty()) return;
   check_chunks(workload.model, blocks_per_chunk(block_count(workload.model), p));

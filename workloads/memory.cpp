@@ -31,11 +31,9 @@ MemoryUse model_states(std::int64_t parameters, std::int64_t ranks, Sharding sha
                        const PrecisionSpec& precision, const OptimizerSpec& optimizer) {
   BUSBAR_CHECK(parameters >= 0 && ranks >= 1);
   const auto total = [&](std::int64_t bytes_each) { return checked_mul(parameters, bytes_each, kSize); };
-  const bool shards_parameters =
-      sharding == Sharding::kZero3 || sharding == Sharding::kFsdp || sharding == Sharding::kHsdp;
-  const bool shards_gradients = shards_parameters || sharding == Sharding::kZero2;
+  const bool shards_gradients = shards_parameters(sharding) || sharding == Sharding::kZero2;
   MemoryUse use;
-  use.parameters = share(total(size_of(precision.parameters)), ranks, shards_parameters);
+  use.parameters = share(total(size_of(precision.parameters)), ranks, shards_parameters(sharding));
   use.gradients = share(total(size_of(precision.gradients)), ranks, shards_gradients);
   use.optimizer = share(total(state_bytes_per_parameter(precision, optimizer)), ranks, shards(sharding));
   // The parts fit one by one; their sum must too.

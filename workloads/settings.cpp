@@ -93,9 +93,7 @@ std::vector<std::pair<std::string, std::string>> effective_settings(const Worklo
     s.emplace_back("model.gated_mlp", d.gated_mlp ? "true" : "false");
     s.emplace_back("model.tied_embeddings", d.tied_embeddings ? "true" : "false");
   }
-  const bool gathers = w.parallel.sharding == Sharding::kFsdp || w.parallel.sharding == Sharding::kHsdp ||
-                       w.parallel.sharding == Sharding::kZero3;
-  if (gathers) {
+  if (shards_parameters(w.parallel.sharding)) {
     s.emplace_back("fsdp.reshard_after_forward", w.fsdp.reshard_after_forward ? "true" : "false");
     s.emplace_back("fsdp.prefetch", number(w.fsdp.prefetch));
     s.emplace_back("fsdp.wrap", w.fsdp.wrap == FsdpWrap::kBlock ? "block" : "root");

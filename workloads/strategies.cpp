@@ -57,6 +57,10 @@ std::string_view name_of(Sharding sharding) {
   return "";
 }
 
+bool shards_parameters(Sharding sharding) {
+  return sharding == Sharding::kZero3 || sharding == Sharding::kFsdp || sharding == Sharding::kHsdp;
+}
+
 bool shards(Sharding sharding) {
   return sharding != Sharding::kNone && sharding != Sharding::kHorovod &&
          sharding != Sharding::kParameterServer;

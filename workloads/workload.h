@@ -38,6 +38,8 @@ enum class Sharding : std::uint8_t {
 [[nodiscard]] std::string_view name_of(Sharding sharding);
 /// Whether ranks keep parts of anything: not in DDP, with Horovod and with a parameter server.
 [[nodiscard]] bool shards(Sharding sharding);
+/// Parameters too, which each pass gathers.
+[[nodiscard]] bool shards_parameters(Sharding sharding);
 
 struct PrecisionSpec {
   DataType compute = DataType::kBf16;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "sim/base/error.h"
+#include "sim/base/named_table.h"
 #include "workloads/input_checks.h"
 #include "workloads/model_io.h"
 #include "workloads/rank_set.h"
@@ -100,9 +101,7 @@ const Framework& read_framework(const JsonValue& root, Sharding sharding) {
   const auto value = root.find("framework");
   if (!value && sharding == Sharding::kDistributed) return framework_called("megatron-core");
   if (!value) return frameworks().front();
-  std::vector<std::string_view> names;
-  for (const Framework& framework : frameworks()) names.push_back(framework.name);
-  return frameworks()[read_choice(*value, names)];
+  return frameworks()[read_choice(*value, names_of(frameworks()))];
 }
 
 Recompute read_recompute(const JsonValue& value) {

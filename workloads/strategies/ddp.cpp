@@ -50,9 +50,6 @@ class DdpStep {
   void sum_through(std::size_t layer);
   void sum(const Buckets& buckets, std::size_t number);
   void describe();
-  [[nodiscard]] bool apart() const {
-    return step_.workload().parallel.schedule == PipelineSchedule::kZeroBubbleH1;
-  }
 
   StepBuilder& step_;
   std::vector<Buckets> buckets_;
@@ -77,7 +74,8 @@ void DdpStep::forward(const StageTask& task) {
 
 /// Earlier microbatches only accumulate: the last one's backward sends the sums.
 void DdpStep::backward(const StageTask& task) {
-  const bool sends = task.microbatch + 1 == step_.microbatches() && step_.workload().overlap.dp && !apart();
+  const bool sends =
+      task.microbatch + 1 == step_.microbatches() && step_.workload().overlap.dp && !step_.weights_apart();
   const auto [first, last] = step_.chunk(task.chunk);
   for (std::size_t layer = last; layer-- > first;) {
     step_.add_kernels({Phase::kBackward, task.microbatch, layer});
@@ -88,7 +86,7 @@ void DdpStep::backward(const StageTask& task) {
 void DdpStep::weights_done(const StageTask& task) {
   const bool ends = task.microbatch + 1 == step_.microbatches() && task.chunk == 0;
   const bool overlaps = step_.workload().overlap.dp;
-  if (task.microbatch + 1 == step_.microbatches() && apart() && overlaps)
+  if (task.microbatch + 1 == step_.microbatches() && step_.weights_apart() && overlaps)
     sum_through(step_.chunk(task.chunk).first);
   if (ends) sum_through(0);
 }

@@ -42,9 +42,6 @@ class ShardedOptimizerStep {
   [[nodiscard]] bool sends(std::int64_t microbatch) const {
     return every_microbatch() || microbatch + 1 == step_.microbatches();
   }
-  [[nodiscard]] bool apart() const {
-    return step_.workload().parallel.schedule == PipelineSchedule::kZeroBubbleH1;
-  }
   void scatter_through(std::size_t layer, std::int64_t microbatch);
   void scatter(const Buckets& buckets, std::int64_t microbatch);
   void gather_all(Phase phase);
@@ -127,7 +124,7 @@ void ShardedOptimizerStep::forward(const StageTask& task) {
 }
 
 void ShardedOptimizerStep::backward(const StageTask& task) {
-  const bool overlaps = sends(task.microbatch) && step_.workload().overlap.dp && !apart();
+  const bool overlaps = sends(task.microbatch) && step_.workload().overlap.dp && !step_.weights_apart();
   const auto [first, last] = step_.chunk(task.chunk);
   for (std::size_t layer = last; layer-- > first;) {
     step_.add_kernels({Phase::kBackward, task.microbatch, layer});
@@ -137,7 +134,8 @@ void ShardedOptimizerStep::backward(const StageTask& task) {
 
 void ShardedOptimizerStep::weights_done(const StageTask& task) {
   if (!sends(task.microbatch)) return;
-  if (apart() && step_.workload().overlap.dp) scatter_through(step_.chunk(task.chunk).first, task.microbatch);
+  if (step_.weights_apart() && step_.workload().overlap.dp)
+    scatter_through(step_.chunk(task.chunk).first, task.microbatch);
   if (task.chunk > 0) return;
   scatter_through(0, task.microbatch);
   if (every_microbatch())
@@ -180,8 +178,8 @@ MemoryUse ShardedOptimizerStep::memory() const {
 void ShardedOptimizerStep::finish() {
   std::int64_t common = 0, experts = 0;
   for (const Layer& layer : step_.layers()) {
-    for (const Tensor& t : layer.tensors) common = checked_add(common, t.elements, "the model");
-    for (const Tensor& t : layer.expert_tensors) experts = checked_add(experts, t.elements, "the model");
+    common = checked_add(common, layer.elements(), "the model");
+    experts = checked_add(experts, layer.expert_elements(), "the model");
   }
   const auto shard = [&](std::int64_t elements, const char* slot) {
     const std::int64_t ranks = step_.ranks_of(slot);

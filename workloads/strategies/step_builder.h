@@ -70,6 +70,10 @@ class StepBuilder {
   /// Receives what a task needs from the neighbouring stages; sends what they need of it.
   void begin(const StageTask& task);
   void end(const StageTask& task);
+  /// Zero-bubble schedules run weight gradients by themselves.
+  [[nodiscard]] bool weights_apart() const {
+    return workload_.parallel.schedule == PipelineSchedule::kZeroBubbleH1;
+  }
   /// The layer's kernels and exchanges in order; the first waits for `after`. Backward leaves weight
   /// gradients out where the schedule has them apart.
   void add_kernels(const LayerPass& pass, const OpIndices& after = {});
@@ -112,9 +116,6 @@ class StepBuilder {
   [[nodiscard]] std::vector<Message> messages_from(std::int64_t stage) const;
   [[nodiscard]] std::string neighbour(std::int64_t stage) const;
   [[nodiscard]] Bytes message_bytes() const;
-  [[nodiscard]] bool weights_apart() const {
-    return workload_.parallel.schedule == PipelineSchedule::kZeroBubbleH1;
-  }
 
   const Workload& workload_;
   StagePlace place_;
