@@ -194,7 +194,7 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
     for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
     trace = expand(workload);
   }
-  SimOptions options{.overrides = nccl.overrides, .explain = o.explain};
+  SimOptions options{.overrides = nccl.overrides, .explain = o.explain, .symmetry = !o.no_symmetry};
   if (!o.trace.empty()) options.timeline.emplace();
   if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
   RunResult result = simulate(topology, trace, profile_of(o), options);

@@ -143,6 +143,8 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--trace-ranks", raw.trace_ranks,
                  "ranks of the timeline: 0-7, 0-15:2 or a comma list (default one per program)");
   app.add_flag("--explain", o.explain, "say why each operation takes its time");
+  app.add_flag("--no-symmetry", o.no_symmetry,
+               "replay every rank, not one for each class that behaves alike (slower, with the same times)");
   app.add_option("--dump-trace", o.dump_trace, "write the step as busbar.trace/1");
   app.add_option("--dump-topology", o.dump_topology, "write the cluster in the long form");
   app.add_option("--seed", raw.seed, "seed of everything random in the input")

@@ -27,6 +27,7 @@ struct SimulateOptions {
   std::string trace;                       // timeline file
   std::optional<std::string> trace_ranks;  // as given; read against the step
   bool explain = false;
+  bool no_symmetry = false;
   std::string list;
   bool quiet = false;
   std::uint64_t seed = 1;

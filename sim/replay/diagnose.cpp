@@ -66,15 +66,16 @@ class Diagnosis {
   }
 
   Wait collective_wait(std::uint32_t rank, const Op& op) {
-    const GroupId g = replay_.group(rank, op);
-    const GroupMeeting& meeting = replay_.rendezvous().meeting(g);
+    const std::uint32_t meeting = replay_.meeting(rank, op);
+    const GroupId g = replay_.system().meetings[meeting].group;
+    const Gathering& gathering = replay_.rendezvous().gathering(meeting);
     std::set<std::uint32_t> come;
-    for (const Arrival& a : meeting.arrived) come.insert(a.rank);
+    for (const Arrival& a : gathering.arrived) come.insert(a.player);
     Wait wait{.rank = rank};
     for (const std::uint32_t member : replay_.plans().members(g))
       if (!come.contains(member)) wait.missing.push_back(member);
     wait.where = fmt::format("group {}, operation {}", quoted(replay_.trace().groups[g.index()].name),
-                             meeting.position);
+                             gathering.position);
     wait.text =
         fmt::format("rank {} waits at {} ({}, {})", rank, quoted(op.id), name_of(op.collective), wait.where);
     return wait;
@@ -84,17 +85,16 @@ class Diagnosis {
   Wait transfer_wait(std::uint32_t rank, std::uint32_t lane, const Op& op) {
     std::uint32_t number = 0;
     while (number + 1 < op.transfers.size() &&
-           !replay_.rendezvous().waits({.rank = rank, .lane = lane, .op = &op, .transfer = number},
-                                       replay_.peer(rank, op.transfers[number]),
+           !replay_.rendezvous().waits(replay_.mailbox(rank, op.transfers[number]),
+                                       {.player = rank, .lane = lane, .op = &op, .transfer = number},
                                        op.transfers[number].is_send))
       ++number;
     const Transfer& t = op.transfers[number];
-    const std::uint32_t peer = replay_.peer(rank, t);
-    const std::uint32_t from = t.is_send ? rank : peer;
-    const std::uint32_t to = t.is_send ? peer : rank;
-    Wait wait{.rank = rank, .missing = {peer}};
-    wait.where = fmt::format("messages from rank {} to rank {}, number {}", from, to,
-                             replay_.rendezvous().matched(from, to));
+    const std::uint32_t number_of_box = replay_.mailbox(rank, t);
+    const Mailbox& box = replay_.system().mailboxes[number_of_box];
+    Wait wait{.rank = rank, .missing = {t.is_send ? box.to : box.from}};
+    wait.where = fmt::format("messages from rank {} to rank {}, number {}", box.from, box.to,
+                             replay_.rendezvous().matched(number_of_box));
     wait.text = fmt::format("rank {} waits at {} ({})", rank, quoted(op.id), wait.where);
     return wait;
   }

@@ -64,7 +64,7 @@ void Explainer::start(const PlannedOperation& planned, std::span<const Arrival> 
   for (const Arrival& m : members) waited += last.at - m.at;
   tally.waited += waited;
   tally.arrivals += members.size();
-  if (waited > Time::zero()) tally.caused[last.rank] += waited;
+  if (waited > Time::zero()) tally.caused[last.player] += waited;
   if (cause == History::kNone) {
     ++tally.causes[{History::kNone, 0}];
   } else {
@@ -123,7 +123,7 @@ void Explainer::add_waits(Explanation& e, Replay& replay, const OperationRecord&
                           const Tally& tally) const {
   const auto members = static_cast<std::int64_t>(record.groups * std::max(1U, record.ranks));
   e.waited = Time::picoseconds(tally.waited.ps() / members);
-  for (const auto& [rank, caused] : tally.caused) e.waited_for.push_back({rank, caused});
+  for (const auto& [player, caused] : tally.caused) e.waited_for.push_back({replay.rank_of(player), caused});
   std::stable_sort(e.waited_for.begin(), e.waited_for.end(),
                    [](const MemberWait& a, const MemberWait& b) { return a.caused > b.caused; });
   if (e.waited_for.size() > kRanksNamed) e.waited_for.resize(kRanksNamed);

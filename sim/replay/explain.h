@@ -37,7 +37,7 @@ class Explainer {
     const PlannedOperation* example = nullptr;  // the first plan that ran
     Time waited;                                // over members and runs
     std::uint64_t arrivals = 0;
-    std::map<std::uint32_t, Time> caused;  // by rank that came last
+    std::map<std::uint32_t, Time> caused;  // by player that came last
     // By program and operation; program kNone: the start of the step.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> causes;
     std::map<std::uint32_t, double> bytes;  // by link class

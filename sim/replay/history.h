@@ -13,7 +13,7 @@ namespace busbar {
 struct HistoryNode {
   std::uint32_t parent = 0xffffffffU;
   std::uint32_t references = 0;
-  std::uint32_t rank = 0;  // for a collective: the member that came last
+  std::uint32_t player = 0;  // for a collective: the member that came last
   std::uint32_t program = 0, op = 0;
   bool is_collective = false;
   Time start, end;

@@ -54,6 +54,9 @@ struct PlannedOperation {
   const GroupRoutes* routes = nullptr;  // what the plan was made for, for explanations
   PlanCosts costs;
   std::span<const PipelineChannel> pipelines;  // where it is planned as pipelines
+  /// By phase and strand: how many strands on other channels of the same group it stands for (itself too),
+  /// where classes are merged; empty: one each.
+  std::vector<std::vector<std::int64_t>> alike;
 };
 
 class PlanCache {

@@ -69,7 +69,7 @@ void LoadCurve::thin() {
 }
 
 Recorder::Recorder(const Replay& replay, const Topology& topology, const TimelineRequest& request)
-    : track_of_rank_(replay.ranks().size(), -1) {
+    : track_of_(replay.ranks().size(), -1) {
   choose_tracks(replay, request);
   refuse_if_too_large(replay);
   describe_programs(replay);
@@ -77,19 +77,23 @@ Recorder::Recorder(const Replay& replay, const Topology& topology, const Timelin
 }
 
 void Recorder::choose_tracks(const Replay& replay, const TimelineRequest& request) {
-  const auto total = static_cast<std::uint32_t>(replay.ranks().size());
+  const System& system = replay.system();
   std::vector<std::uint64_t> alike(replay.index().programs.size(), 0);
   std::vector<std::uint32_t> chosen = request.ranks;
-  for (std::uint32_t rank = 0; rank < total; ++rank)
-    if (alike[replay.ranks()[rank].program]++ == 0 && request.ranks.empty()) chosen.push_back(rank);
+  for (std::uint32_t player = 0; player < system.players.size(); ++player) {
+    std::uint64_t& of_program = alike[replay.ranks()[player].program];
+    if (of_program == 0 && request.ranks.empty()) chosen.push_back(replay.rank_of(player));
+    of_program += system.players[player].alike;
+  }
   std::sort(chosen.begin(), chosen.end());
   for (const std::uint32_t rank : chosen) {
-    if (rank >= total)
+    if (rank >= system.player_of_rank.size())
       throw Error({.where = "--trace-ranks",
-                   .expected = fmt::format("ranks below {}", total),
+                   .expected = fmt::format("ranks below {}", system.player_of_rank.size()),
                    .given = fmt::format("{}", rank)});
-    const std::uint32_t program = replay.ranks()[rank].program;
-    track_of_rank_[rank] = static_cast<std::int32_t>(timeline_.tracks.size());
+    const std::uint32_t player = system.player_of_rank[rank];
+    const std::uint32_t program = replay.ranks()[player].program;
+    track_of_[player] = static_cast<std::int32_t>(timeline_.tracks.size());
     timeline_.tracks.push_back({.rank = rank,
                                 .program = replay.index().programs[program].program,
                                 .alike = alike[program],
@@ -137,32 +141,36 @@ void Recorder::classify_links(const Topology& topology) {
   curves_.resize(known.size());
 }
 
-void Recorder::end_op(const Replay& replay, std::uint32_t rank, std::uint32_t stream, std::uint32_t node) {
-  if (!shows(rank)) return;
-  const std::uint32_t number = replay.op_number(rank, stream);
-  const Op& op = *replay.present_op(rank, stream);
-  const Lane& lane = replay.lanes()[replay.ranks()[rank].first_lane + stream];
+void Recorder::end_op(const Replay& replay, std::uint32_t player, std::uint32_t stream, std::uint32_t node) {
+  if (!shows(player)) return;
+  const std::uint32_t number = replay.op_number(player, stream);
+  const Op& op = *replay.present_op(player, stream);
+  const Lane& lane = replay.lanes()[replay.ranks()[player].first_lane + stream];
   TimelineSlice slice{
       .operation = number, .arrive = lane.arrived, .start = lane.started, .end = replay.now()};
   if (op.kind == OpKind::kCollective || !op.transfers.empty()) {
     slice.choice = lane.record;
-    slice.last_rank = replay.history().at(node).rank;
+    slice.last_rank = replay.rank_of(replay.history().at(node).player);
   }
   if (lane.trigger != History::kNone) {
     const HistoryNode& cause = replay.history().at(lane.trigger);
-    slice.cause = {cause.rank, cause.program, cause.op};
+    slice.cause = {replay.rank_of(cause.player), cause.program, cause.op};
   }
-  timeline_.tracks[static_cast<std::size_t>(track_of_rank_[rank])].slices.push_back(slice);
+  timeline_.tracks[static_cast<std::size_t>(track_of_[player])].slices.push_back(slice);
 }
 
+// Between classes only where the ranks that are shown write to each other.
 void Recorder::end_transfer(const Replay& replay, std::span<const Arrival> members, Time start) {
   const Arrival& from = members[0];
   const Arrival& to = members[1];
-  if (!shows(from.rank) || !shows(to.rank)) return;
-  timeline_.messages.push_back({.from = from.rank,
-                                .from_stream = from.lane - replay.ranks()[from.rank].first_lane,
-                                .to = to.rank,
-                                .to_stream = to.lane - replay.ranks()[to.rank].first_lane,
+  if (!shows(from.player) || !shows(to.player)) return;
+  const Mailbox& box =
+      replay.system().mailboxes[replay.mailbox(from.player, from.op->transfers[from.transfer])];
+  if (box.from != replay.rank_of(from.player) || box.to != replay.rank_of(to.player)) return;
+  timeline_.messages.push_back({.from = box.from,
+                                .from_stream = from.lane - replay.ranks()[from.player].first_lane,
+                                .to = box.to,
+                                .to_stream = to.lane - replay.ranks()[to.player].first_lane,
                                 .bytes = from.op->transfers[from.transfer].bytes,
                                 .start = start,
                                 .end = replay.now()});

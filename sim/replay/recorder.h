@@ -34,7 +34,7 @@ class Recorder {
   Recorder(const Replay& replay, const Topology& topology, const TimelineRequest& request);
 
   /// The operation at which the stream stands has ended; `node` is its place in the history.
-  void end_op(const Replay& replay, std::uint32_t rank, std::uint32_t stream, std::uint32_t node);
+  void end_op(const Replay& replay, std::uint32_t player, std::uint32_t stream, std::uint32_t node);
   /// `members`: the sender, then the receiver.
   void end_transfer(const Replay& replay, std::span<const Arrival> members, Time start);
   void sample(Time now, std::span<const StrandSet::LoadChange> changes);
@@ -42,14 +42,14 @@ class Recorder {
   [[nodiscard]] Timeline take(Replay& replay);
 
  private:
-  [[nodiscard]] bool shows(std::uint32_t rank) const { return track_of_rank_[rank] >= 0; }
+  [[nodiscard]] bool shows(std::uint32_t player) const { return track_of_[player] >= 0; }
   void choose_tracks(const Replay& replay, const TimelineRequest& request);
   void refuse_if_too_large(const Replay& replay) const;
   void describe_programs(const Replay& replay);
   void classify_links(const Topology& topology);
 
   Timeline timeline_;
-  std::vector<std::int32_t> track_of_rank_;  // -1: not shown
+  std::vector<std::int32_t> track_of_;  // by player; -1: not shown
   std::vector<std::uint32_t> class_of_link_;
   std::vector<double> load_of_link_;
   std::vector<std::map<double, std::uint32_t>> loads_;  // by class: how many links carry which load

@@ -11,8 +11,6 @@ namespace busbar {
 
 namespace {
 
-std::uint64_t key_of(std::uint32_t from, std::uint32_t to) { return (std::uint64_t{from} << 32) | to; }
-
 std::string describe(const Op& op) {
   std::string text = fmt::format("{}", name_of(op.collective));
   if (op.collective != CollectiveKind::kBarrier)
@@ -32,64 +30,60 @@ bool matches(const Op& a, const Op& b) {
 
 }  // namespace
 
-bool Rendezvous::arrive(GroupId group, std::uint32_t size, const Arrival& arrival) {
-  GroupMeeting& meeting = groups_[group.index()];
-  if (!meeting.arrived.empty()) {
-    const Arrival& first = meeting.arrived.front();
-    if (!failure_ && !matches(*first.op, *arrival.op))
+bool Rendezvous::arrive(std::uint32_t meeting, const Arrival& arrival) {
+  Gathering& gathering = gatherings_[meeting];
+  if (!gathering.arrived.empty()) {
+    const Arrival& first = gathering.arrived.front();
+    if (!failure_ && !matches(*first.op, *arrival.op)) {
+      const Group& group = trace_->groups[system_->meetings[meeting].group.index()];
       failure_ = {
           .kind = ErrorKind::kJob,
-          .where = fmt::format("group {}, operation {}", quoted(trace_->groups[group.index()].name),
-                               meeting.position),
+          .where = fmt::format("group {}, operation {}", quoted(group.name), gathering.position),
           .message = fmt::format("mismatched collective: rank {} calls {} ({}), rank {} calls {} ({})",
-                                 first.rank, describe(*first.op), quoted(first.op->id), arrival.rank,
+                                 rank_of(first), describe(*first.op), quoted(first.op->id), rank_of(arrival),
                                  describe(*arrival.op), quoted(arrival.op->id))};
+    }
   }
-  meeting.arrived.push_back(arrival);
-  return meeting.arrived.size() == size;
+  gathering.arrived.push_back(arrival);
+  return gathering.arrived.size() == system_->meetings[meeting].arrivals;
 }
 
-std::vector<Arrival> Rendezvous::take(GroupId group) {
-  GroupMeeting& meeting = groups_[group.index()];
+std::vector<Arrival> Rendezvous::take(std::uint32_t meeting) {
+  Gathering& gathering = gatherings_[meeting];
   std::vector<Arrival> arrived;
-  arrived.swap(meeting.arrived);
-  ++meeting.position;
+  arrived.swap(gathering.arrived);
+  ++gathering.position;
   return arrived;
 }
 
-std::optional<Rendezvous::Match> Rendezvous::post(const Arrival& arrival, std::uint32_t peer, bool is_send) {
-  const std::uint32_t from = is_send ? arrival.rank : peer;
-  const std::uint32_t to = is_send ? peer : arrival.rank;
-  Pair& pair = pairs_[key_of(from, to)];
-  (is_send ? pair.sends : pair.receives).push_back(arrival);
-  if (pair.sends.empty() || pair.receives.empty()) return std::nullopt;
-  const Match match{pair.sends.front(), pair.receives.front()};
-  pair.sends.pop_front();
-  pair.receives.pop_front();
+std::optional<Rendezvous::Match> Rendezvous::post(std::uint32_t mailbox, const Arrival& arrival,
+                                                  bool is_send) {
+  Box& box = boxes_[mailbox];
+  (is_send ? box.sends : box.receives).push_back(arrival);
+  if (box.sends.empty() || box.receives.empty()) return std::nullopt;
+  const Match match{box.sends.front(), box.receives.front()};
+  box.sends.pop_front();
+  box.receives.pop_front();
   const Bytes sent = match.sender.op->transfers[match.sender.transfer].bytes;
   const Bytes expected = match.receiver.op->transfers[match.receiver.transfer].bytes;
-  if (!failure_ && sent != expected)
+  if (!failure_ && sent != expected) {
+    const std::uint32_t from = rank_of(match.sender);
+    const std::uint32_t to = rank_of(match.receiver);
     failure_ = {.kind = ErrorKind::kJob,
-                .where = fmt::format("messages from rank {} to rank {}, number {}", from, to, pair.matched),
+                .where = fmt::format("messages from rank {} to rank {}, number {}", from, to, box.matched),
                 .message = fmt::format("mismatched sizes: rank {} sends {} ({}), rank {} receives {} ({})",
                                        from, to_exact_text(sent), quoted(match.sender.op->id), to,
                                        to_exact_text(expected), quoted(match.receiver.op->id))};
-  ++pair.matched;
+  }
+  ++box.matched;
   return match;
 }
 
-bool Rendezvous::waits(const Arrival& arrival, std::uint32_t peer, bool is_send) const {
-  const auto it = pairs_.find(is_send ? key_of(arrival.rank, peer) : key_of(peer, arrival.rank));
-  if (it == pairs_.end()) return false;
-  const std::deque<Arrival>& posted = is_send ? it->second.sends : it->second.receives;
+bool Rendezvous::waits(std::uint32_t mailbox, const Arrival& arrival, bool is_send) const {
+  const std::deque<Arrival>& posted = is_send ? boxes_[mailbox].sends : boxes_[mailbox].receives;
   return std::any_of(posted.begin(), posted.end(), [&](const Arrival& a) {
     return a.lane == arrival.lane && a.transfer == arrival.transfer;
   });
-}
-
-std::uint64_t Rendezvous::matched(std::uint32_t from, std::uint32_t to) const {
-  const auto it = pairs_.find(key_of(from, to));
-  return it == pairs_.end() ? 0 : it->second.matched;
 }
 
 }  // namespace busbar

@@ -9,30 +9,26 @@
 
 namespace busbar {
 
-const Program& Replay::program_of(std::uint32_t rank) const {
-  return trace_->programs[index_.programs[ranks_[rank].program].program];
+const Program& Replay::program_of(std::uint32_t player) const {
+  return trace_->programs[index_.programs[ranks_[player].program].program];
 }
 
-std::uint32_t Replay::op_number(std::uint32_t rank, std::uint32_t stream) const {
-  const RankState& r = ranks_[rank];
+std::uint32_t Replay::op_number(std::uint32_t player, std::uint32_t stream) const {
+  const RankState& r = ranks_[player];
   return index_.programs[r.program].streams[stream][lanes_[r.first_lane + stream].position];
 }
 
-const Op* Replay::present_op(std::uint32_t rank, std::uint32_t stream) const {
-  const RankState& r = ranks_[rank];
+const Op* Replay::present_op(std::uint32_t player, std::uint32_t stream) const {
+  const RankState& r = ranks_[player];
   if (r.finished) return nullptr;
   const auto& ops = index_.programs[r.program].streams[stream];
   const std::uint32_t position = lanes_[r.first_lane + stream].position;
-  return position < ops.size() ? &program_of(rank).ops[ops[position]] : nullptr;
+  return position < ops.size() ? &program_of(player).ops[ops[position]] : nullptr;
 }
 
-GroupId Replay::group(std::uint32_t rank, const Op& op) const {
-  return trace_->bindings[ranks_[rank].binding].groups[op.group_slot];
-}
-
-std::uint32_t Replay::peer(std::uint32_t rank, const Transfer& transfer) const {
-  const Peer& peer = trace_->bindings[ranks_[rank].binding].peers[transfer.peer_slot];
-  return static_cast<std::uint32_t>(peer.relative ? std::int64_t{rank} + peer.value : peer.value);
+std::uint32_t Replay::mailbox(std::uint32_t player, const Transfer& transfer) const {
+  const System::PeerBoxes& boxes = system_.boxes_of[player][transfer.peer_slot];
+  return transfer.is_send ? boxes.out : boxes.in;
 }
 
 void Replay::record(const TimelineRequest& request) {
@@ -55,9 +51,9 @@ void Replay::run() {
 }
 
 void Replay::run_events() {
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    mark(rank);
-    if (ranks_[rank].lanes_left == 0) ranks_[rank].finished = true;
+  for (std::uint32_t player = 0; player < ranks_.size(); ++player) {
+    mark(player);
+    if (ranks_[player].lanes_left == 0) ranks_[player].finished = true;
   }
   drain_instant();
   while (!queue_.empty() && !rendezvous_.failure()) {
@@ -65,8 +61,11 @@ void Replay::run_events() {
     drain_instant();
   }
   if (rendezvous_.failure()) throw Error(*rendezvous_.failure());
-  for (const RankState& r : ranks_)
-    if (!r.finished) throw_deadlock(*this);
+  for (const RankState& r : ranks_) {
+    if (r.finished) continue;
+    if (system_.merges()) throw Error({.kind = ErrorKind::kJob, .message = "deadlock"});  // of which ranks?
+    throw_deadlock(*this);
+  }
 }
 
 // All events of one instant, and all that they start, before rates are solved once; rates may end something
@@ -75,11 +74,11 @@ void Replay::drain_instant() {
   for (;;) {
     while (!queue_.empty() && queue_.next_time() == now_) handle(queue_.pop());
     if (!dirty_.empty()) {
-      std::vector<std::uint32_t> ranks;
-      ranks.swap(dirty_);
-      for (const std::uint32_t rank : ranks) {
-        ranks_[rank].dirty = false;
-        start_ready(rank);
+      std::vector<std::uint32_t> players;
+      players.swap(dirty_);
+      for (const std::uint32_t player : players) {
+        ranks_[player].dirty = false;
+        start_ready(player);
       }
       continue;
     }
@@ -118,21 +117,21 @@ void Replay::settle() {
   for (const KernelSet::Ending& e : kernels_.settle(now_)) queue_.push(e.at, {kKernelEnd, e.slot, e.stamp});
 }
 
-void Replay::mark(std::uint32_t rank) {
-  if (ranks_[rank].dirty) return;
-  ranks_[rank].dirty = true;
-  dirty_.push_back(rank);
+void Replay::mark(std::uint32_t player) {
+  if (ranks_[player].dirty) return;
+  ranks_[player].dirty = true;
+  dirty_.push_back(player);
 }
 
-void Replay::start_ready(std::uint32_t rank) {
-  const RankState& r = ranks_[rank];
+void Replay::start_ready(std::uint32_t player) {
+  const RankState& r = ranks_[player];
   const auto streams = static_cast<std::uint32_t>(index_.programs[r.program].streams.size());
   for (std::uint32_t s = 0; s < streams; ++s)
-    if (is_ready(rank, s)) start(rank, s);
+    if (is_ready(player, s)) start(player, s);
 }
 
-bool Replay::is_ready(std::uint32_t rank, std::uint32_t stream) const {
-  const RankState& r = ranks_[rank];
+bool Replay::is_ready(std::uint32_t player, std::uint32_t stream) const {
+  const RankState& r = ranks_[player];
   const IndexedProgram& program = index_.programs[r.program];
   const Lane& lane = lanes_[r.first_lane + stream];
   if (r.finished || lane.status != LaneStatus::kIdle || lane.position >= program.streams[stream].size())
@@ -142,31 +141,31 @@ bool Replay::is_ready(std::uint32_t rank, std::uint32_t stream) const {
   return true;
 }
 
-void Replay::start(std::uint32_t rank, std::uint32_t stream) {
-  const std::uint32_t number = op_number(rank, stream);
-  const Op& op = program_of(rank).ops[number];
-  Lane& lane = lanes_[ranks_[rank].first_lane + stream];
-  lane.trigger = trigger_of(rank, stream);
+void Replay::start(std::uint32_t player, std::uint32_t stream) {
+  const std::uint32_t number = op_number(player, stream);
+  const Op& op = program_of(player).ops[number];
+  Lane& lane = lanes_[ranks_[player].first_lane + stream];
+  lane.trigger = trigger_of(player, stream);
   history_.hold(lane.trigger);
   lane.arrived = lane.started = now_;
-  note(rank);
+  note(player);
   switch (op.kind) {
     case OpKind::kCompute:
-      return start_kernel(rank, stream, number);
+      return start_kernel(player, stream, number);
     case OpKind::kHost:
-      return start_host(rank, stream, op);
+      return start_host(player, stream, op);
     case OpKind::kCollective:
-      return arrive(rank, stream, op);
+      return arrive(player, stream, op);
     case OpKind::kSend:
     case OpKind::kRecv:
     case OpKind::kBatch:
-      return post(rank, stream, op);
+      return post(player, stream, op);
   }
 }
 
 // The latest end among the operations that this one waited for; ties: the earlier one in the program.
-std::uint32_t Replay::trigger_of(std::uint32_t rank, std::uint32_t stream) const {
-  const RankState& r = ranks_[rank];
+std::uint32_t Replay::trigger_of(std::uint32_t player, std::uint32_t stream) const {
+  const RankState& r = ranks_[player];
   const IndexedProgram& program = index_.programs[r.program];
   const Lane& lane = lanes_[r.first_lane + stream];
   std::uint32_t best = History::kNone;
@@ -182,46 +181,46 @@ std::uint32_t Replay::trigger_of(std::uint32_t rank, std::uint32_t stream) const
     return best;
   }
   if (lane.position > 0) consider(lane.last);
-  for (const Dependency& d : program.dependencies_of(op_number(rank, stream)))
+  for (const Dependency& d : program.dependencies_of(op_number(player, stream)))
     if (lanes_[r.first_lane + d.stream].position == d.position + 1)
       consider(lanes_[r.first_lane + d.stream].last);
   return best;
 }
 
-void Replay::start_kernel(std::uint32_t rank, std::uint32_t stream, std::uint32_t op) {
-  const std::uint32_t lane = ranks_[rank].first_lane + stream;
+void Replay::start_kernel(std::uint32_t player, std::uint32_t stream, std::uint32_t op) {
+  const std::uint32_t lane = ranks_[player].first_lane + stream;
   lanes_[lane].status = LaneStatus::kRunning;
-  ++exposure_.counts(rank).kernels;
-  const std::uint32_t slot = kernels_.start(rank, (*demands_of_rank_[rank])[op], now_);
+  ++exposure_.counts(player).kernels;
+  const std::uint32_t slot = kernels_.start(player, demands_[demands_of_rank_[rank_of(player)]][op], now_);
   if (lane_of_kernel_.size() <= slot) lane_of_kernel_.resize(slot + 1);
   lane_of_kernel_[slot] = lane;
 }
 
 // The host's time is nobody's: neither a kernel nor a transfer.
-void Replay::start_host(std::uint32_t rank, std::uint32_t stream, const Op& op) {
-  const std::uint32_t lane = ranks_[rank].first_lane + stream;
+void Replay::start_host(std::uint32_t player, std::uint32_t stream, const Op& op) {
+  const std::uint32_t lane = ranks_[player].first_lane + stream;
   lanes_[lane].status = LaneStatus::kRunning;
   queue_.push(now_ + op.work.duration.value_or(Time::zero()), {kHostEnd, lane, 0});
 }
 
 void Replay::end_kernel(std::uint32_t slot) {
   const std::uint32_t lane_id = lane_of_kernel_[slot];
-  const std::uint32_t rank = rank_of_lane_[lane_id];
+  const std::uint32_t player = player_of_lane_[lane_id];
   kernels_.finish(slot);
-  note(rank);
-  --exposure_.counts(rank).kernels;
+  note(player);
+  --exposure_.counts(player).kernels;
   end_alone(lane_id);
 }
 
-// The end of what one rank did by itself.
+// The end of what a rank did by itself.
 void Replay::end_alone(std::uint32_t lane_id) {
-  const std::uint32_t rank = rank_of_lane_[lane_id];
+  const std::uint32_t player = player_of_lane_[lane_id];
   const Lane& lane = lanes_[lane_id];
-  const std::uint32_t stream = lane_id - ranks_[rank].first_lane;
+  const std::uint32_t stream = lane_id - ranks_[player].first_lane;
   const std::uint32_t node = history_.add({.parent = lane.trigger,
-                                           .rank = rank,
-                                           .program = index_.programs[ranks_[rank].program].program,
-                                           .op = op_number(rank, stream),
+                                           .player = player,
+                                           .program = index_.programs[ranks_[player].program].program,
+                                           .op = op_number(player, stream),
                                            .start = lane.started,
                                            .end = now_});
   end_op(lane_id, node);
@@ -230,33 +229,33 @@ void Replay::end_alone(std::uint32_t lane_id) {
 
 void Replay::end_op(std::uint32_t lane_id, std::uint32_t node) {
   Lane& lane = lanes_[lane_id];
-  const std::uint32_t rank = rank_of_lane_[lane_id];
-  RankState& r = ranks_[rank];
+  const std::uint32_t player = player_of_lane_[lane_id];
+  RankState& r = ranks_[player];
   const std::uint32_t stream = lane_id - r.first_lane;
-  if (timeline_of_rank_[rank] >= 0 && r.passes == 0) {  // later passes repeat the first
-    const Op& op = *present_op(rank, stream);
-    timelines_[static_cast<std::size_t>(timeline_of_rank_[rank])].entries.push_back(
-        {program_of(rank).streams[stream], op.id, std::string(activity_of(op)), lane.arrived, lane.started,
+  if (timeline_of_[player] >= 0 && r.passes == 0) {  // later passes repeat the first
+    const Op& op = *present_op(player, stream);
+    timelines_[static_cast<std::size_t>(timeline_of_[player])].entries.push_back(
+        {program_of(player).streams[stream], op.id, std::string(activity_of(op)), lane.arrived, lane.started,
          now_});
   }
-  if (recorder_) recorder_->end_op(*this, rank, stream, node);
+  if (recorder_) recorder_->end_op(*this, player, stream, node);
   history_.hold(node);
   history_.release(lane.trigger);
   history_.release(lane.last);
   lane.trigger = History::kNone;
   lane.last = node;
   lane.status = LaneStatus::kIdle;
-  mark(rank);
+  mark(player);
   if (++lane.position == index_.programs[r.program].streams[stream].size() && --r.lanes_left == 0)
-    end_pass(rank);
+    end_pass(player);
 }
 
-void Replay::end_pass(std::uint32_t rank) {
-  RankState& r = ranks_[rank];
+void Replay::end_pass(std::uint32_t player) {
+  RankState& r = ranks_[player];
   if (++r.passes == trace_->repeat) {
     r.finished = true;
     r.end = now_;
-    note(rank);
+    note(player);
     return;
   }
   const IndexedProgram& program = index_.programs[r.program];
@@ -267,12 +266,12 @@ void Replay::end_pass(std::uint32_t rank) {
 }
 
 // Brings a rank's accounts up to this instant, blaming exposed time on the earliest transfer under way.
-void Replay::note(std::uint32_t rank) {
-  if (exposure_.since(rank) == now_) return;
+void Replay::note(std::uint32_t player) {
+  if (exposure_.since(player) == now_) return;
   std::uint32_t blame = 0;
   const Lane* to_blame = nullptr;
-  if (Exposure::activity(exposure_.counts(rank)) == Activity::kExposed) {
-    const RankState& r = ranks_[rank];
+  if (Exposure::activity(exposure_.counts(player)) == Activity::kExposed) {
+    const RankState& r = ranks_[player];
     const IndexedProgram& program = index_.programs[r.program];
     std::uint32_t first = History::kNone;
     for (std::uint32_t s = 0; s < program.streams.size(); ++s) {
@@ -286,8 +285,10 @@ void Replay::note(std::uint32_t rank) {
     }
     blame = kinds_.by_op[program.program][first];
   }
-  const Time exposed = exposure_.advance(rank, now_, blame);
-  if (to_blame != nullptr) plans_.records()[to_blame->record].exposed_ps += static_cast<double>(exposed.ps());
+  const Time exposed = exposure_.advance(player, now_, blame);
+  if (to_blame != nullptr)
+    plans_.records()[to_blame->record].exposed_ps +=
+        static_cast<double>(exposed.ps()) * static_cast<double>(system_.players[player].alike);
 }
 
 }  // namespace busbar

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "sim/engine/event_queue.h"
 #include "sim/engine/kernel_set.h"
 #include "sim/engine/strand_set.h"
+#include "sim/replay/calls.h"
 #include "sim/replay/explain.h"
 #include "sim/replay/exposure.h"
 #include "sim/replay/history.h"
@@ -19,6 +20,7 @@
 #include "sim/replay/program_index.h"
 #include "sim/replay/recorder.h"
 #include "sim/replay/rendezvous.h"
+#include "sim/replay/system.h"
 #include "sim/result/run_result.h"
 #include "topologies/topology.h"
 #include "workloads/trace.h"
@@ -44,7 +46,6 @@ struct Lane {
 
 struct RankState {
   std::uint32_t program = 0;  // indexed program
-  std::uint32_t binding = 0;
   std::uint32_t first_lane = 0;
   std::uint32_t lanes_left = 0;  // streams with operations left in this pass
   std::int64_t passes = 0;
@@ -56,6 +57,7 @@ struct RankState {
 /// A communication under way.
 struct Run {
   const PlannedOperation* planned = nullptr;
+  std::uint64_t alike = 1;       // communications that it stands for
   std::vector<Arrival> members;  // collective: all; transfer: sender, receiver
   std::vector<StrandId> strands;
   std::size_t strands_left = 0;
@@ -66,10 +68,11 @@ struct Run {
   Time start;
 };
 
-/// What operations are accounted under: "dp", "tp", ...
-struct GroupKinds {
-  std::vector<std::string> names;
-  std::vector<std::vector<std::uint32_t>> by_op;  // program, operation -> names
+struct ReplayOptions {
+  Overrides overrides;
+  /// Replays one rank for each class of ranks that behave alike; every time stays the same.
+  bool symmetry = false;
+  std::vector<std::uint32_t> apart;  // ranks that stay by themselves nevertheless
 };
 
 /// One run of one trace. Deterministic: no clock, no randomness, no dependence on addresses or on the order
@@ -78,7 +81,7 @@ class Replay {
  public:
   /// Borrows its arguments. Errors (Error, kInput): more ranks than GPUs; a kernel that the GPU cannot price.
   Replay(const Topology& topology, const StepTrace& trace, const Profile& profile,
-         const Overrides& overrides);
+         const ReplayOptions& options);
 
   /// Before `run`: keeps a timeline. Errors (Error, kInput): an unknown rank, more text than is useful.
   void record(const TimelineRequest& request);
@@ -87,7 +90,11 @@ class Replay {
   /// Errors (Error, kJob): mismatched calls, deadlock.
   void run();
 
+  /// By player, like every `player` below.
   [[nodiscard]] std::span<const RankState> ranks() const { return ranks_; }
+  [[nodiscard]] const System& system() const { return system_; }
+  /// The rank that a player stands for.
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t player) const { return system_.players[player].rank; }
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
   [[nodiscard]] const ProgramIndex& index() const { return index_; }
   [[nodiscard]] const Rendezvous& rendezvous() const { return rendezvous_; }
@@ -103,40 +110,47 @@ class Replay {
   [[nodiscard]] std::vector<RankTimeline>& timelines() { return timelines_; }
   [[nodiscard]] Recorder* recorder() { return recorder_.get(); }
   [[nodiscard]] const Explainer* explainer() const { return explainer_.get(); }
-  [[nodiscard]] std::uint32_t kind_of(std::uint32_t rank, std::uint32_t op) const {
-    return kinds_.by_op[index_.programs[ranks_[rank].program].program][op];
+  [[nodiscard]] std::uint32_t kind_of(std::uint32_t player, std::uint32_t op) const {
+    return kinds_.by_op[index_.programs[ranks_[player].program].program][op];
   }
   [[nodiscard]] const std::vector<std::uint32_t>& kinds_by_op(std::uint32_t program) const {
     return kinds_.by_op[program];
   }
   /// The number, in its program, of the operation at which a lane stands.
-  [[nodiscard]] std::uint32_t op_number(std::uint32_t rank, std::uint32_t stream) const;
+  [[nodiscard]] std::uint32_t op_number(std::uint32_t player, std::uint32_t stream) const;
   [[nodiscard]] std::uint64_t events() const { return queue_.pushed(); }
   [[nodiscard]] Time now() const { return now_; }
   /// The operation at which a lane stands, or nullptr at its end.
-  [[nodiscard]] const Op* present_op(std::uint32_t rank, std::uint32_t stream) const;
-  [[nodiscard]] std::uint32_t peer(std::uint32_t rank, const Transfer& transfer) const;
-  [[nodiscard]] GroupId group(std::uint32_t rank, const Op& op) const;
+  [[nodiscard]] const Op* present_op(std::uint32_t player, std::uint32_t stream) const;
+  /// The mailbox of a transfer, and the meeting of a collective.
+  [[nodiscard]] std::uint32_t mailbox(std::uint32_t player, const Transfer& transfer) const;
+  [[nodiscard]] std::uint32_t meeting(std::uint32_t player, const Op& op) const {
+    return system_.meeting_of[player][op.group_slot];
+  }
 
  private:
-  void bind_ranks();
   void price_kernels();
+  [[nodiscard]] std::vector<KernelDemand> demands(std::uint32_t rank) const;
+  [[nodiscard]] System find_system(const ReplayOptions& options);
+  [[nodiscard]] SystemColours colours(std::span<const std::uint32_t> apart) const;
+  void seat_players();
+  [[nodiscard]] KernelSet::Gpu gpu_of(std::uint32_t rank) const;
   [[nodiscard]] std::vector<KernelSet::Gpu> gpus() const;
 
   void run_events();
   void drain_instant();
   void handle(const Event& event);
   void settle();
-  void mark(std::uint32_t rank);
-  void start_ready(std::uint32_t rank);
-  [[nodiscard]] bool is_ready(std::uint32_t rank, std::uint32_t stream) const;
-  void start(std::uint32_t rank, std::uint32_t stream);
-  void start_kernel(std::uint32_t rank, std::uint32_t stream, std::uint32_t op);
-  void arrive(std::uint32_t rank, std::uint32_t stream, const Op& op);
-  void post(std::uint32_t rank, std::uint32_t stream, const Op& op);
+  void mark(std::uint32_t player);
+  void start_ready(std::uint32_t player);
+  [[nodiscard]] bool is_ready(std::uint32_t player, std::uint32_t stream) const;
+  void start(std::uint32_t player, std::uint32_t stream);
+  void start_kernel(std::uint32_t player, std::uint32_t stream, std::uint32_t op);
+  void arrive(std::uint32_t player, std::uint32_t stream, const Op& op);
+  void post(std::uint32_t player, std::uint32_t stream, const Op& op);
 
-  void launch_collective(GroupId group, const PlannedOperation& planned);
-  void launch_transfer(const Rendezvous::Match& match);
+  void launch_collective(std::uint32_t meeting, const PlannedOperation& planned);
+  void launch_transfer(std::uint32_t mailbox, const Rendezvous::Match& match);
   std::uint32_t new_run(const PlannedOperation& planned, std::vector<Arrival> members, const Arrival& last,
                         bool is_transfer);
   void begin(std::uint32_t run);
@@ -144,15 +158,15 @@ class Replay {
   void end_strands(std::uint32_t run);
   void end_run(std::uint32_t run);
   void end_kernel(std::uint32_t slot);
-  void start_host(std::uint32_t rank, std::uint32_t stream, const Op& op);
+  void start_host(std::uint32_t player, std::uint32_t stream, const Op& op);
   void end_alone(std::uint32_t lane);
   void end_op(std::uint32_t lane, std::uint32_t node);
-  void end_pass(std::uint32_t rank);
+  void end_pass(std::uint32_t player);
   void update_memory_traffic();
 
-  void note(std::uint32_t rank);
-  [[nodiscard]] std::uint32_t trigger_of(std::uint32_t rank, std::uint32_t stream) const;
-  [[nodiscard]] const Program& program_of(std::uint32_t rank) const;
+  void note(std::uint32_t player);
+  [[nodiscard]] std::uint32_t trigger_of(std::uint32_t player, std::uint32_t stream) const;
+  [[nodiscard]] const Program& program_of(std::uint32_t player) const;
 
   const Topology* topology_;
   const StepTrace* trace_;
@@ -160,27 +174,28 @@ class Replay {
   ProgramIndex index_;
   Placement placement_;
   PlanCache plans_;
+  GroupKinds kinds_;
+  Calls calls_;
+  std::vector<std::vector<KernelDemand>> demands_;  // by program, GPU model and slowdown
+  std::vector<std::uint32_t> demands_of_rank_;      // by rank
+  System system_;
   Rendezvous rendezvous_;
   StrandSet strands_;
   KernelSet kernels_;
   EventQueue queue_;
   History history_;
-  GroupKinds kinds_;
   Exposure exposure_;
   std::vector<RankState> ranks_;
   std::vector<Lane> lanes_;
-  std::vector<std::uint32_t> rank_of_lane_;
-  std::map<std::tuple<std::uint32_t, std::int32_t, double>, std::vector<KernelDemand>>
-      demands_;  // by program, GPU model
-  std::vector<const std::vector<KernelDemand>*> demands_of_rank_;
+  std::vector<std::uint32_t> player_of_lane_;
   std::vector<std::uint32_t> lane_of_kernel_;  // by kernel slot
   std::vector<std::uint32_t> run_of_strand_;   // by strand slot
   std::vector<Run> runs_;
   std::vector<std::uint32_t> free_runs_;
   std::vector<std::uint32_t> rerated_runs_;       // whose strands changed rate at this instant
-  std::vector<const PlannedOperation*> forming_;  // by group: what its first arrival calls
+  std::vector<const PlannedOperation*> forming_;  // by meeting: what its first arrival calls
   std::vector<std::uint32_t> dirty_;
-  std::vector<std::int32_t> timeline_of_rank_;  // -1: not kept
+  std::vector<std::int32_t> timeline_of_;  // by player; -1: not kept
   std::vector<RankTimeline> timelines_;
   std::unique_ptr<Recorder> recorder_;    // none: no timeline is kept
   std::unique_ptr<Explainer> explainer_;  // none: nothing is explained

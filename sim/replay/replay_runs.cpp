@@ -12,7 +12,7 @@ namespace {
 // The member that came last, ties the lowest rank, is the one that everybody waited for.
 const Arrival& latest(const std::vector<Arrival>& arrivals) {
   return *std::max_element(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
-    return a.at != b.at ? a.at < b.at : a.rank > b.rank;
+    return a.at != b.at ? a.at < b.at : a.player > b.player;
   });
 }
 
@@ -23,55 +23,63 @@ Time first_latency(const Plan& plan) {
 
 }  // namespace
 
-// HBM traffic of a member = sum over strands of multiplicity x rate x bytes touched per byte carried.
+// Faster than any memory, small enough to add up.
+constexpr double kFastestMemory_Bps = 1e16;
+
+// HBM traffic of a member = sum over strands of multiplicity x rate x bytes touched per byte carried, each
+// rounded, so that the sum of equal strands is the same however they are listed.
 void Replay::update_memory_traffic() {
   std::sort(rerated_runs_.begin(), rerated_runs_.end());
   rerated_runs_.erase(std::unique(rerated_runs_.begin(), rerated_runs_.end()), rerated_runs_.end());
   for (const std::uint32_t run_id : rerated_runs_) {
     Run& run = runs_[run_id];
     if (run.strands_left == 0 || run.planned->plan.memory_bytes_per_byte == 0) continue;
-    const Plan& plan = run.planned->plan;
-    double rate = 0;
-    for (std::size_t i = 0; i < run.strands.size(); ++i)
-      if (run_of_strand_[run.strands[i].index()] == run_id)
-        rate += strands_.rate(run.strands[i]) *
-                static_cast<double>(plan.phases[run.phase].strands[i].multiplicity);
-    const std::int64_t now = std::llround(std::min(rate * plan.memory_bytes_per_byte, 1e18));
-    for (const Arrival& m : run.members) kernels_.change_communication(m.rank, 0, now - run.memory_Bps);
+    const PlannedOperation& planned = *run.planned;
+    std::int64_t now = 0;
+    for (std::size_t i = 0; i < run.strands.size(); ++i) {
+      if (run_of_strand_[run.strands[i].index()] != run_id) continue;
+      const Strand& strand = planned.plan.phases[run.phase].strands[i];
+      const std::int64_t alike = planned.alike.empty() ? 1 : planned.alike[run.phase][i];
+      const double one = strands_.rate(run.strands[i]) * planned.plan.memory_bytes_per_byte;
+      now += std::llround(std::min(one, kFastestMemory_Bps)) * strand.multiplicity * alike;
+    }
+    for (const Arrival& m : run.members) kernels_.change_communication(m.player, 0, now - run.memory_Bps);
     run.memory_Bps = now;
   }
   rerated_runs_.clear();
 }
 
 // The channels' SMs are taken from here to the end of the operation, waiting included.
-void Replay::arrive(std::uint32_t rank, std::uint32_t stream, const Op& op) {
-  const std::uint32_t lane = ranks_[rank].first_lane + stream;
+void Replay::arrive(std::uint32_t player, std::uint32_t stream, const Op& op) {
+  const std::uint32_t lane = ranks_[player].first_lane + stream;
   lanes_[lane].status = LaneStatus::kWaiting;
-  ++exposure_.counts(rank).collective_waits;
-  const GroupId g = group(rank, op);
-  const auto size = static_cast<std::uint32_t>(plans_.members(g).size());
-  const bool complete = rendezvous_.arrive(g, size, {.rank = rank, .lane = lane, .op = &op, .at = now_});
-  const PlannedOperation*& planned = forming_[g.index()];
-  if (planned == nullptr)
-    planned = &plans_.collective(g, op, kinds_.names[kind_of(rank, op_number(rank, stream))]);
-  kernels_.change_communication(rank, planned->plan.sms, 0);
-  if (complete) launch_collective(g, *std::exchange(planned, nullptr));
+  ++exposure_.counts(player).collective_waits;
+  const std::uint32_t m = meeting(player, op);
+  const bool complete = rendezvous_.arrive(m, {.player = player, .lane = lane, .op = &op, .at = now_});
+  const PlannedOperation*& planned = forming_[m];
+  if (planned == nullptr) {
+    const std::uint32_t program = index_.programs[ranks_[player].program].program;
+    planned = &planned_for(system_.meetings[m].calls, calls_.of(program, op_number(player, stream)));
+  }
+  kernels_.change_communication(player, planned->plan.sms, 0);
+  if (complete) launch_collective(m, *std::exchange(planned, nullptr));
 }
 
-void Replay::post(std::uint32_t rank, std::uint32_t stream, const Op& op) {
-  const std::uint32_t lane_id = ranks_[rank].first_lane + stream;
+void Replay::post(std::uint32_t player, std::uint32_t stream, const Op& op) {
+  const std::uint32_t lane_id = ranks_[player].first_lane + stream;
   Lane& lane = lanes_[lane_id];
   lane.status = LaneStatus::kWaiting;
   lane.pending = static_cast<std::uint32_t>(op.transfers.size());
-  exposure_.counts(rank).peer_waits += static_cast<std::int32_t>(op.transfers.size());
+  exposure_.counts(player).peer_waits += static_cast<std::int32_t>(op.transfers.size());
   if (lane.pending == 0) {
     end_op(lane_id, lane.trigger);
     return;
   }
   for (std::uint32_t t = 0; t < op.transfers.size(); ++t) {
-    const Arrival arrival{.rank = rank, .lane = lane_id, .op = &op, .transfer = t, .at = now_};
-    if (const auto match = rendezvous_.post(arrival, peer(rank, op.transfers[t]), op.transfers[t].is_send))
-      launch_transfer(*match);
+    const Arrival arrival{.player = player, .lane = lane_id, .op = &op, .transfer = t, .at = now_};
+    const std::uint32_t box = mailbox(player, op.transfers[t]);
+    if (const auto match = rendezvous_.post(box, arrival, op.transfers[t].is_send))
+      launch_transfer(box, *match);
   }
 }
 
@@ -85,11 +93,11 @@ std::uint32_t Replay::new_run(const PlannedOperation& planned, std::vector<Arriv
     id = free_runs_.back();
     free_runs_.pop_back();
   }
-  const std::uint32_t stream = last.lane - ranks_[last.rank].first_lane;
+  const std::uint32_t stream = last.lane - ranks_[last.player].first_lane;
   const std::uint32_t node = history_.add({.parent = lanes_[last.lane].trigger,
-                                           .rank = last.rank,
-                                           .program = index_.programs[ranks_[last.rank].program].program,
-                                           .op = op_number(last.rank, stream),
+                                           .player = last.player,
+                                           .program = index_.programs[ranks_[last.player].program].program,
+                                           .op = op_number(last.player, stream),
                                            .is_collective = true,
                                            .start = now_,
                                            .end = now_});
@@ -102,13 +110,13 @@ std::uint32_t Replay::new_run(const PlannedOperation& planned, std::vector<Arriv
   return id;
 }
 
-void Replay::launch_collective(GroupId group, const PlannedOperation& planned) {
-  std::vector<Arrival> members = rendezvous_.take(group);
+void Replay::launch_collective(std::uint32_t meeting, const PlannedOperation& planned) {
+  std::vector<Arrival> members = rendezvous_.take(meeting);
   const Arrival last = latest(members);
   for (const Arrival& m : members) {
-    note(m.rank);
-    --exposure_.counts(m.rank).collective_waits;
-    ++exposure_.counts(m.rank).transfers;
+    note(m.player);
+    --exposure_.counts(m.player).collective_waits;
+    ++exposure_.counts(m.player).transfers;
     Lane& lane = lanes_[m.lane];
     lane.status = LaneStatus::kRunning;
     lane.pending = lane.running = 1;
@@ -116,28 +124,29 @@ void Replay::launch_collective(GroupId group, const PlannedOperation& planned) {
     lane.started = now_;
   }
   const std::uint32_t run = new_run(planned, std::move(members), last, false);
+  runs_[run].alike = system_.meetings[meeting].alike;
   queue_.push(now_ + first_latency(planned.plan), {kRunBegin, run, 0});
 }
 
-void Replay::launch_transfer(const Rendezvous::Match& match) {
-  const std::uint32_t from = match.sender.rank;
-  const std::uint32_t to = match.receiver.rank;
-  const std::uint32_t op = op_number(from, match.sender.lane - ranks_[from].first_lane);
-  const Bytes bytes = match.sender.op->transfers[match.sender.transfer].bytes;
-  const PlannedOperation& planned = plans_.transfer(from, to, bytes, kinds_.names[kind_of(from, op)]);
+void Replay::launch_transfer(std::uint32_t mailbox, const Rendezvous::Match& match) {
+  const RankState& sender = ranks_[match.sender.player];
+  const std::uint32_t op = op_number(match.sender.player, match.sender.lane - sender.first_lane);
+  const std::uint32_t call = calls_.of(index_.programs[sender.program].program, op, match.sender.transfer);
+  const PlannedOperation& planned = planned_for(system_.mailboxes[mailbox].calls, call);
   std::vector<Arrival> members{match.sender, match.receiver};
   const Arrival last = latest(members);
   for (const Arrival& m : members) {
-    note(m.rank);
-    --exposure_.counts(m.rank).peer_waits;
-    ++exposure_.counts(m.rank).transfers;
-    kernels_.change_communication(m.rank, planned.plan.sms, 0);
+    note(m.player);
+    --exposure_.counts(m.player).peer_waits;
+    ++exposure_.counts(m.player).transfers;
+    kernels_.change_communication(m.player, planned.plan.sms, 0);
     Lane& lane = lanes_[m.lane];
     if (lane.running++ == 0) lane.started = now_;
     lane.status = LaneStatus::kRunning;
     lane.record = planned.record;
   }
   const std::uint32_t run = new_run(planned, std::move(members), last, true);
+  runs_[run].alike = system_.mailboxes[mailbox].alike;
   queue_.push(now_ + first_latency(planned.plan), {kRunBegin, run, 0});
 }
 
@@ -167,7 +176,7 @@ void Replay::end_strand(StrandId strand) {
 void Replay::end_strands(std::uint32_t run_id) {
   Run& run = runs_[run_id];
   if (run.memory_Bps != 0)
-    for (const Arrival& m : run.members) kernels_.change_communication(m.rank, 0, -run.memory_Bps);
+    for (const Arrival& m : run.members) kernels_.change_communication(m.player, 0, -run.memory_Bps);
   run.memory_Bps = 0;
   const Plan& plan = run.planned->plan;
   if (++run.phase < plan.phases.size()) {
@@ -185,14 +194,14 @@ void Replay::end_strands(std::uint32_t run_id) {
 void Replay::end_run(std::uint32_t run_id) {
   Run& run = runs_[run_id];
   OperationRecord& record = plans_.records()[run.planned->record];
-  ++record.runs;
-  record.time_ps += static_cast<double>((now_ - run.start).ps());
+  record.runs += run.alike;
+  record.time_ps += static_cast<double>((now_ - run.start).ps()) * static_cast<double>(run.alike);
   history_.at(run.node).end = now_;
   if (recorder_ && run.is_transfer) recorder_->end_transfer(*this, run.members, run.start);
   for (const Arrival& m : run.members) {
-    note(m.rank);
-    --exposure_.counts(m.rank).transfers;
-    kernels_.change_communication(m.rank, -run.planned->plan.sms, 0);
+    note(m.player);
+    --exposure_.counts(m.player).transfers;
+    kernels_.change_communication(m.player, -run.planned->plan.sms, 0);
     --lanes_[m.lane].running;
     if (--lanes_[m.lane].pending == 0) end_op(m.lane, run.node);
   }

@@ -17,9 +17,9 @@ namespace busbar {
 
 namespace {
 
-TimeSplit split_of(Replay& replay, std::uint32_t rank) {
-  const Exposure::Totals& t = replay.exposure().totals(rank);
-  TimeSplit split{.step = replay.ranks()[rank].end,
+TimeSplit split_of(Replay& replay, std::uint32_t player) {
+  const Exposure::Totals& t = replay.exposure().totals(player);
+  TimeSplit split{.step = replay.ranks()[player].end,
                   .compute = t.compute,
                   .exposed = t.exposed,
                   .bubble = t.bubble,
@@ -27,7 +27,7 @@ TimeSplit split_of(Replay& replay, std::uint32_t rank) {
                   .idle = t.idle,
                   .communication = t.communication};
   for (std::uint32_t k = 0; k < replay.kinds().size(); ++k)
-    if (const Time e = replay.exposure().exposed(rank, k); e > Time::zero())
+    if (const Time e = replay.exposure().exposed(player, k); e > Time::zero())
       split.exposed_by_group[replay.kinds()[k]] = e;
   return split;
 }
@@ -76,17 +76,19 @@ std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time 
   for (std::size_t i = 0; i < totals.size(); ++i) {
     if (totals[i].bytes == 0) continue;
     const LinkId id = LinkId::from_index(i);
+    const std::uint64_t alike = replay.system().links_alike.empty() ? 1 : replay.system().links_alike[i];
     const double nominal = topology.link(id).bandwidth.Bps();
     const std::string link_class = topology.link_class(id);
     const auto [it, is_new] = known.try_emplace(
         {link_class, capacity[i], nominal, totals[i].bytes, totals[i].peak_share}, list.size());
     if (!is_new) {
-      ++list[it->second].members;
+      list[it->second].members += alike;
       continue;
     }
     list.push_back(
         {.name = topology.link_name(id),
          .link_class = link_class,
+         .members = alike,
          .capacity_Bps = capacity[i],
          .nominal_Bps = nominal,
          .bytes = totals[i].bytes,
@@ -99,9 +101,9 @@ std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time 
   return list;
 }
 
-std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank) {
+std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t player) {
   const History& history = replay.history();
-  const RankState& state = replay.ranks()[rank];
+  const RankState& state = replay.ranks()[player];
   const std::size_t streams = replay.index().programs[state.program].streams.size();
   std::uint32_t node = History::kNone;
   for (std::size_t s = 0; s < streams; ++s) {
@@ -113,7 +115,7 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank
   for (; node != History::kNone; node = history.at(node).parent) {
     const HistoryNode& n = history.at(node);
     const Op& op = replay.trace().programs[n.program].ops[n.op];
-    CriticalSegment segment{.rank = n.rank,
+    CriticalSegment segment{.rank = replay.rank_of(n.player),
                             .operation = op.id,
                             .what = std::string(activity_of(op)),
                             .phase = std::string(name_of(op.phase)),
@@ -123,7 +125,8 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank
       segment.waits_for = "the start";
     } else {
       const HistoryNode& p = history.at(n.parent);
-      segment.waits_for = fmt::format("rank {} {}", p.rank, replay.trace().programs[p.program].ops[p.op].id);
+      segment.waits_for = fmt::format("rank {} {}", replay.rank_of(p.player),
+                                      replay.trace().programs[p.program].ops[p.op].id);
     }
     path.push_back(std::move(segment));
   }
@@ -136,12 +139,12 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t rank
 std::optional<MemoryRecord> memory_of(Replay& replay, const Topology& topology) {
   std::optional<MemoryRecord> fullest;
   double worst = -1;
-  for (std::uint32_t rank = 0; rank < replay.ranks().size(); ++rank) {
+  for (std::uint32_t player = 0; player < replay.ranks().size(); ++player) {
     const Program& program =
-        replay.trace().programs[replay.index().programs[replay.ranks()[rank].program].program];
+        replay.trace().programs[replay.index().programs[replay.ranks()[player].program].program];
     if (!program.memory) continue;
     const MemoryUse& m = *program.memory;
-    const std::int32_t model = topology.device(topology.ranks()[rank]).gpu_model;
+    const std::int32_t model = topology.device(topology.ranks()[replay.rank_of(player)]).gpu_model;
     const std::optional<Bytes> capacity =
         model < 0 ? std::nullopt
                   : std::optional(topology.gpu_models()[static_cast<std::size_t>(model)].memory);
@@ -250,16 +253,15 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
                                            to_text(replay.plans().overrides().nccl.version)));
 }
 
-}  // namespace
+// Explanations name ranks; a timeline shows some by themselves.
+ReplayOptions replay_options(const SimOptions& options) {
+  ReplayOptions replay{.overrides = options.overrides, .symmetry = options.symmetry && !options.explain};
+  if (options.timeline) replay.apart = options.timeline->ranks;
+  return replay;
+}
 
-RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& given,
-                   const SimOptions& options) {
-  const Profile profile = with_share_of(trace, given);
-  Replay replay(topology, trace, profile, options.overrides);
-  if (options.timeline) replay.record(*options.timeline);
-  if (options.explain) replay.explain();
-  replay.run();
-
+RunResult result_of(Replay& replay, const Topology& topology, const StepTrace& trace,
+                    const Profile& profile) {
   RunResult result{.step_name = trace.name,
                    .cluster_name = topology.name(),
                    .ranks = trace.ranks,
@@ -267,15 +269,17 @@ RunResult simulate(const Topology& topology, const StepTrace& trace, const Profi
                    .tokens = trace.tokens * static_cast<double>(trace.repeat),
                    .model_flops = trace.model_flops * static_cast<double>(trace.repeat)};
   result.inputs.profile = profile.name;
-  for (std::uint32_t rank = 0; rank < trace.ranks; ++rank)
-    if (replay.ranks()[rank].end > replay.ranks()[result.last_rank].end) result.last_rank = rank;
-  result.step_time = replay.ranks()[result.last_rank].end;
-  result.split = split_of(replay, result.last_rank);
+  std::uint32_t last = 0;
+  for (std::uint32_t player = 0; player < replay.ranks().size(); ++player)
+    if (replay.ranks()[player].end > replay.ranks()[last].end) last = player;
+  result.last_rank = replay.rank_of(last);
+  result.step_time = replay.ranks()[last].end;
+  result.split = split_of(replay, last);
   result.peak_flops = peak_of(trace, topology);
   result.memory = memory_of(replay, topology);
   result.collectives = collectives_of(replay);
   result.links = links_of(replay, topology, result.step_time);
-  result.critical_path = critical_path_of(replay, result.last_rank);
+  result.critical_path = critical_path_of(replay, last);
   result.timeline = std::move(replay.timelines());
   if (replay.recorder() != nullptr) result.full_timeline = replay.recorder()->take(replay);
   if (replay.explainer() != nullptr) result.explanations = explanations_of(replay);
@@ -284,8 +288,33 @@ RunResult simulate(const Topology& topology, const StepTrace& trace, const Profi
   add_warnings(result, replay, topology);
   result.events = replay.events();
   result.solves = replay.strands().solves();
-  result.classes = trace.ranks;
+  result.classes = replay.system().players.size();
   return result;
+}
+
+RunResult simulate_once(const Topology& topology, const StepTrace& trace, const Profile& profile,
+                        const SimOptions& options) {
+  Replay replay(topology, trace, profile, replay_options(options));
+  if (options.timeline) replay.record(*options.timeline);
+  if (options.explain) replay.explain();
+  replay.run();
+  return result_of(replay, topology, trace, profile);
+}
+
+}  // namespace
+
+// What a failing job says of ranks is found by replaying them all.
+RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& given,
+                   const SimOptions& options) {
+  const Profile profile = with_share_of(trace, given);
+  try {
+    return simulate_once(topology, trace, profile, options);
+  } catch (const Error& e) {
+    if (e.parts().kind != ErrorKind::kJob || !options.symmetry) throw;
+  }
+  SimOptions whole = options;
+  whole.symmetry = false;
+  return simulate_once(topology, trace, profile, whole);
 }
 
 }  // namespace busbar

@@ -17,6 +17,9 @@ struct SimOptions {
   Overrides overrides;
   std::optional<TimelineRequest> timeline;  // steps only
   bool explain = false;
+  /// Steps: replay one rank for each class that behaves alike. Times do not depend on it. Explanations, which
+  /// name ranks, always take them all.
+  bool symmetry = true;
   CallStyle calls;        // sweeps only
   bool isolated = false;  // sweeps only: each operation alone on its stream, as in a step
   bool chunks = false;    // sweeps only: run each collective message by message instead of planning it

@@ -165,7 +165,7 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
   const StepTrace trace = trace_of(request, sizes, total);
   Overrides overrides = options.overrides;
   overrides.isolated = options.isolated;
-  Replay replay(topology, trace, profile, overrides);
+  Replay replay(topology, trace, profile, {.overrides = overrides});
   if (options.explain) replay.explain();
   replay.run();
   Sweep result{.cluster_name = topology.name(),
