@@ -76,8 +76,10 @@ std::vector<Include> includes_of_the_tree() {
   return found;
 }
 
-// The folder of the table that a path lies in: "topologies/hosts/x.cpp" in "topologies".
+// The folder of the table that a path lies in: "topologies/hosts/x.cpp" in "topologies". A program's main
+// stands in none, wherever it lies.
 std::optional<std::string> folder_of(const std::string& path) {
+  if (fs::path(path).filename().string().starts_with("main")) return std::nullopt;
   for (const auto& [folder, unused] : table())
     if (path.starts_with(folder + "/")) return folder;
   return std::nullopt;

@@ -86,6 +86,11 @@ std::string find_input(const std::string& name, std::string_view kind) {
                .suggestion = suggestion});
 }
 
+std::string shared_folder(std::string_view kind) {
+  std::error_code ignored;
+  return fs::weakly_canonical(catalogue_folder(kind), ignored).string();
+}
+
 void write_output(const std::string& path, std::string_view content) {
   if (path == "-") {
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0)

@@ -11,6 +11,10 @@ namespace busbar {
 /// neither; the message names both and the nearest catalogue entry.
 [[nodiscard]] std::string find_input(const std::string& name, std::string_view kind);
 
+/// A folder that comes with the program, beside the executable as the catalogues are: "validate" holds the
+/// suites' tables.
+[[nodiscard]] std::string shared_folder(std::string_view kind);
+
 /// Replaces a regular file only by a complete one (temporary file and rename); links, pipes and devices are
 /// written through; "-" is standard output. Errors (Error, kSystem): the system refused; the old file is
 /// untouched.

@@ -1,0 +1,179 @@
+#include "reports/validation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "reports/table.h"
+#include "sim/base/error.h"
+
+namespace busbar {
+
+namespace {
+
+/// Cells under a heading, before they are laid out as text or as Markdown.
+struct Cells {
+  std::string title;
+  std::vector<Align> align;
+  std::vector<std::vector<std::string>> rows;  // the first names the columns
+};
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+std::vector<std::string> figure_cells(const std::string& name, const ErrorFigures& f) {
+  return {name,           fmt::format("{}", f.rows), percent(f.median),     percent(f.mean),
+          percent(f.p90), signed_percent(f.worst),   signed_percent(f.bias)};
+}
+
+Cells systems(const Validation& v) {
+  using enum Align;
+  Cells cells{.title = "Error by system (predicted / measured - 1)",
+              .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight},
+              .rows = {{"system", "rows", "median", "mean", "90th", "worst", "bias"}}};
+  for (const ValidationGroup& g : v.groups) cells.rows.push_back(figure_cells(printable(g.name), g.figures));
+  cells.rows.push_back(figure_cells("all", v.overall));
+  return cells;
+}
+
+std::string value(double amount, const std::string& unit) {
+  if (unit == "bytes") return fmt::format("{:.2f} GiB", amount / (1024.0 * 1024 * 1024));
+  return amount < 1e-3 ? fmt::format("{:.2f} us", 1e6 * amount) : fmt::format("{:.4g} s", amount);
+}
+
+std::string shares(const ValidationRow& r) {
+  if (!r.shares) return "";
+  return fmt::format("{:.0f} / {:.0f} / {:.0f}", 100 * r.shares->compute,
+                     100 * r.shares->exposed_communication, 100 * r.shares->bubble);
+}
+
+Cells furthest_off(const Validation& v, std::size_t worst) {
+  using enum Align;
+  std::vector<std::size_t> order(v.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(v.rows[a].error()) > std::abs(v.rows[b].error());
+  });
+  order.resize(std::min(worst, order.size()));
+  Cells cells{.title = "Furthest off",
+              .align = {kRight, kLeft, kLeft, kLeft, kRight, kRight, kRight},
+              .rows = {{"error", "row", "system", "what", "measured", "predicted"}}};
+  if (!v.rows.empty() && v.rows.front().shares)
+    cells.rows.front().emplace_back("% compute / exposed / bubble");
+  for (const std::size_t i : order) {
+    const ValidationRow& r = v.rows[i];
+    cells.rows.push_back({signed_percent(r.error()), printable(r.id), printable(r.system), printable(r.what),
+                          value(r.measured, v.unit), value(r.predicted, v.unit), shares(r)});
+  }
+  return cells;
+}
+
+// By reason, with a row that it stopped.
+Cells not_simulated(const Validation& v) {
+  std::map<std::string, std::vector<const NotSimulated*>> by_reason;
+  for (const NotSimulated& n : v.not_simulated) {
+    // What differs from row to row is the place, which ends at the first blank.
+    const std::size_t place = n.reason.find(".csv:");
+    const std::size_t end = place == std::string::npos ? 0 : n.reason.find(' ', place);
+    by_reason[n.system + ": " + n.reason.substr(end == std::string::npos ? 0 : end)].push_back(&n);
+  }
+  Cells cells{.title = "Not simulated",
+              .align = {Align::kRight, Align::kLeft, Align::kLeft},
+              .rows = {{"rows", "such as", "why"}}};
+  for (const auto& [reason, rows] : by_reason)
+    cells.rows.push_back({fmt::format("{}", rows.size()), printable(rows.front()->id), printable(reason)});
+  return cells;
+}
+
+Cells fits(const FitVerdicts& f) {
+  return {.title = fmt::format("Fits or does not: {} of {} jobs right", percent(f.right()), f.jobs()),
+          .align = {Align::kLeft, Align::kRight, Align::kRight},
+          .rows = {{"job", "predicted to fit", "predicted not to"},
+                   {"fitted", fmt::format("{}", f.fits_right), fmt::format("{}", f.fits_wrong)},
+                   {"ran out of memory", fmt::format("{}", f.oom_wrong), fmt::format("{}", f.oom_right)}}};
+}
+
+Cells held(const Validation& v) {
+  Cells cells{.title = "Against what is recorded",
+              .align = {Align::kLeft, Align::kRight, Align::kRight, Align::kLeft},
+              .rows = {{"figure", "now", "recorded", ""}}};
+  for (const HeldFigure& h : v.held)
+    cells.rows.push_back({h.name, percent(h.value), percent(h.recorded), h.met ? "held" : "WORSE"});
+  return cells;
+}
+
+std::vector<Cells> parts(const Validation& v, std::size_t worst) {
+  std::vector<Cells> list{systems(v)};
+  if (v.fits) list.push_back(fits(*v.fits));
+  if (worst > 0 && !v.rows.empty()) list.push_back(furthest_off(v, worst));
+  if (!v.not_simulated.empty()) list.push_back(not_simulated(v));
+  if (!v.held.empty()) list.push_back(held(v));
+  return list;
+}
+
+std::string title(const Validation& v) {
+  std::string text = fmt::format("{}: {}, {} rows", v.suite, v.quantity, v.rows.size());
+  if (!v.not_simulated.empty()) text += fmt::format(", {} not simulated", v.not_simulated.size());
+  text += fmt::format("; calibration {}", printable(v.calibration));
+  for (const std::string& filter : v.filters) text += "; " + printable(filter);
+  return text;
+}
+
+std::string markdown_line(const std::vector<std::string>& row, std::size_t columns) {
+  std::string line = "|";
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::string cell = c < row.size() ? row[c] : "";
+    for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) cell.insert(at, "\\");
+    line += " " + cell + " |";
+  }
+  return line + "\n";
+}
+
+std::string optional_cell(const std::optional<StepShares>& s, double StepShares::*part) {
+  return s ? fmt::format("{:.4f}", (*s).*part) : "";
+}
+
+}  // namespace
+
+std::string validation_text(const Validation& v, std::size_t worst) {
+  std::string text = title(v) + "\n";
+  for (const Cells& cells : parts(v, worst)) {
+    TextTable table(cells.align);
+    for (const auto& row : cells.rows) table.add(row);
+    text += fmt::format("\n{}\n{}", cells.title, table.text(2));
+  }
+  return text;
+}
+
+std::string validation_markdown(const Validation& v, std::size_t worst) {
+  std::string text = "## " + title(v) + "\n";
+  for (const Cells& cells : parts(v, worst)) {
+    text +=
+        fmt::format("\n### {}\n\n{}|", cells.title, markdown_line(cells.rows.front(), cells.align.size()));
+    for (const Align align : cells.align) text += align == Align::kRight ? "--:|" : "---|";
+    text += "\n";
+    for (std::size_t r = 1; r < cells.rows.size(); ++r)
+      text += markdown_line(cells.rows[r], cells.align.size());
+  }
+  return text;
+}
+
+std::string validation_csv(std::span<const Validation> suites) {
+  std::string text =
+      "suite,id,what,system,source,framework,gpu,gpus,unit,measured,predicted,error,compute_share,"
+      "exposed_share,bubble_share\n";
+  for (const Validation& v : suites)
+    for (const ValidationRow& r : v.rows)
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.5f},{},{},{}\n", v.suite,
+                          csv_cell(r.id), csv_cell(r.what), csv_cell(r.system), csv_cell(r.source),
+                          csv_cell(r.framework), csv_cell(r.gpu), r.gpus, v.unit, r.measured, r.predicted,
+                          r.error(), optional_cell(r.shares, &StepShares::compute),
+                          optional_cell(r.shares, &StepShares::exposed_communication),
+                          optional_cell(r.shares, &StepShares::bubble));
+  return text;
+}
+
+}  // namespace busbar

@@ -1,0 +1,68 @@
+#include "sim/cli/run_validate.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "reports/validation_report.h"
+#include "sim/base/error.h"
+#include "sim/cli/files.h"
+#include "sim/result/validation_io.h"
+
+namespace busbar {
+
+namespace {
+
+Profile profile_called(const std::string& name) {
+  if (name == "default") return default_profile();
+  if (name == "ideal") return ideal_profile();
+  throw Error({.where = "--calibration", .expected = "default or ideal", .given = quoted(name)});
+}
+
+// On a terminal one line that counts; nothing elsewhere.
+void show_progress(std::string_view suite, std::size_t done, std::size_t all) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  std::fputs(fmt::format("\r{}: {} of {} rows{}", suite, done, all, done == all ? "\r\x1b[K" : "").c_str(),
+             stderr);
+}
+
+Validation run(const Suite& suite, const ValidateOptions& o, const Profile& profile) {
+  SuiteOptions options{.filters = o.filters,
+                       .threads = static_cast<std::size_t>(o.threads),
+                       .most_gpus = o.most_gpus,
+                       .every = static_cast<std::size_t>(o.every)};
+  options.progress = [&](std::size_t done, std::size_t all) { show_progress(suite.name, done, all); };
+  return suite.run(o.data.empty() ? shared_folder("validate") : o.data, profile, options);
+}
+
+bool shows_text(const ValidateOptions& o) {
+  return !o.quiet && o.json != "-" && o.csv != "-" && o.markdown != "-";
+}
+
+std::string markdown_of(const std::vector<Validation>& found, std::size_t worst) {
+  std::string text;
+  for (const Validation& v : found) text += (text.empty() ? "" : "\n") + validation_markdown(v, worst);
+  return text;
+}
+
+}  // namespace
+
+int run_validate(const ValidateOptions& o) {
+  const Profile profile = profile_called(o.calibration);
+  const auto worst = static_cast<std::size_t>(o.worst);
+  std::vector<Validation> found;
+  for (const Suite* suite : o.suites) {
+    found.push_back(run(*suite, o, profile));
+    if (shows_text(o))
+      write_output("-", (found.size() > 1 ? "\n" : "") + validation_text(found.back(), worst));
+  }
+  if (!o.json.empty()) write_output(o.json, write_validation(found));
+  if (!o.csv.empty()) write_output(o.csv, validation_csv(found));
+  if (!o.markdown.empty()) write_output(o.markdown, markdown_of(found, worst));
+  const bool held = std::all_of(found.begin(), found.end(), [](const Validation& v) { return v.all_held(); });
+  return held ? 0 : static_cast<int>(ErrorKind::kTolerance);
+}
+
+}  // namespace busbar

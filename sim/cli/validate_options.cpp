@@ -1,0 +1,97 @@
+#include "sim/cli/validate_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "sim/base/error.h"
+#include "sim/base/named_table.h"
+#include "sim/result/version.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  validate --suite steps --threads 8\n"
+    "  validate --suite steps --filter source=torchtitan --worst 5\n"
+    "  validate --suite steps --most-gpus 64 --every 10 --csv rows.csv\n"
+    "  validate --suite memory --json memory.json --quiet\n"
+    "  validate --suite all --md errors.md";
+
+constexpr std::int64_t kMost = std::int64_t{1} << 24;
+
+struct Raw {
+  std::string suite;
+  std::vector<std::string> filters;
+};
+
+void declare(CLI::App& app, ValidateOptions& o, Raw& raw) {
+  app.footer(kExamples);
+  app.set_version_flag("--version", std::string(kVersion));
+  app.add_option(
+      "--suite", raw.suite,
+      fmt::format("published measurements to predict: {}, all", fmt::join(names_of(suites()), ", ")));
+  app.add_option("--calibration", o.calibration, "default or ideal")->capture_default_str();
+  app.add_option(
+         "--filter", raw.filters,
+         fmt::format("only rows of that {}: column=value (repeatable)", fmt::join(filter_columns(), ", ")))
+      ->allow_extra_args(false);
+  app.add_option("--most-gpus", o.most_gpus, "leave larger jobs out")
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  app.add_option("--every", o.every, "only each n-th row of what is left")
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  app.add_option("--worst", o.worst, "rows to list, those furthest off first")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, kMost));
+  app.add_option("--threads", o.threads, "threads (default: one per core)")->check(CLI::Range(1, 1024));
+  app.add_option("--data", o.data, "folder of the suites' tables (default: the installed one)");
+  app.add_option("--json", o.json, "write all rows as busbar.validation/1 (-: standard output, and no text)");
+  app.add_option("--csv", o.csv, "write all rows as CSV (-: standard output, and no text)");
+  app.add_option("--md", o.markdown, "write the tables as Markdown (-: standard output, and no text)");
+  app.add_flag("--quiet", o.quiet, "no text on standard output");
+}
+
+void read_suites(ValidateOptions& o, const std::string& name) {
+  std::vector<std::string_view> names = names_of(suites());
+  names.emplace_back("all");
+  if (name.empty())
+    throw Error({.where = "command line", .message = "--suite NAME is missing; see --help for examples"});
+  for (const Suite& suite : suites())
+    if (name == "all" || name == suite.name) o.suites.push_back(&suite);
+  if (o.suites.empty())
+    throw Error({.where = "--suite",
+                 .expected = one_of(names),
+                 .given = quoted(name),
+                 .suggestion = did_you_mean(name, names)});
+}
+
+void check(const ValidateOptions& o) {
+  if ((o.json == "-") + (o.csv == "-") + (o.markdown == "-") > 1)
+    throw Error(
+        {.where = "command line", .message = "only one of --json, --csv and --md can go to standard output"});
+}
+
+}  // namespace
+
+std::optional<ValidateOptions> parse_validate(int argc, const char* const* argv, int& exit_code) {
+  ValidateOptions options;
+  Raw raw;
+  CLI::App app("Predicts published measurements, and says how far off the predictions are.", "validate");
+  declare(app, options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    exit_code = app.exit(done);
+    return std::nullopt;
+  } catch (const CLI::ParseError& e) {
+    throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
+  }
+  read_suites(options, raw.suite);
+  for (const std::string& filter : raw.filters) options.filters.push_back(parse_filter(filter));
+  check(options);
+  return options;
+}
+
+}  // namespace busbar

@@ -1,0 +1,28 @@
+// The command line of `validate`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "validate/run_suites.h"
+
+namespace busbar {
+
+struct ValidateOptions {
+  std::vector<const Suite*> suites;  // at least one
+  std::string calibration = "default";
+  std::vector<RowFilter> filters;
+  std::string json, csv, markdown;  // files
+  std::string data;                 // folder of the suites' tables; "": the installed one
+  std::int64_t threads = 0, most_gpus = 0, every = 1, worst = 20;
+  bool quiet = false;
+};
+
+/// nullopt when the line was answered (--help, --version); exit code in `exit_code`.
+/// Errors (Error, kInput): unknown options, bad values, combinations that make no sense.
+[[nodiscard]] std::optional<ValidateOptions> parse_validate(int argc, const char* const* argv,
+                                                            int& exit_code);
+
+}  // namespace busbar

@@ -1,0 +1,83 @@
+// Predictions beside measurements: what `validate` found.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace busbar {
+
+/// Where a predicted step's time goes, as shares of it.
+struct StepShares {
+  double compute = 0, exposed_communication = 0, bubble = 0;
+};
+
+/// One measured figure and its prediction, both in the unit of the suite.
+struct ValidationRow {
+  std::string id;      // of the row in its table
+  std::string what;    // "Llama3-8B, 64 GPUs, tp 1 pp 1 dp 64"
+  std::string system;  // "dgxc, H100": rows of one system are summed up together
+  std::string source, framework, gpu;
+  std::int64_t gpus = 0;  // or ranks; 0 where a row has none
+  double measured = 0, predicted = 0;
+  std::optional<StepShares> shares;
+  std::optional<double> capacity;  // of a GPU's memory
+  [[nodiscard]] double error() const { return predicted / measured - 1; }
+};
+
+/// Of errors, predicted / measured - 1; all but `bias` and `worst` of their absolute values.
+struct ErrorFigures {
+  std::size_t rows = 0;
+  double median = 0, mean = 0, p90 = 0;
+  double bias = 0;   // median with its sign
+  double worst = 0;  // the largest, with its sign
+};
+
+struct ValidationGroup {
+  std::string name;
+  ErrorFigures figures;
+};
+
+/// A row of the suite's tables that has no prediction, and why.
+struct NotSimulated {
+  std::string id, system, reason;
+};
+
+/// Jobs that fit the memory of their GPUs, or do not, against what is predicted of them.
+struct FitVerdicts {
+  std::size_t fits_right = 0, fits_wrong = 0, oom_right = 0, oom_wrong = 0;
+  [[nodiscard]] std::size_t jobs() const { return fits_right + fits_wrong + oom_right + oom_wrong; }
+  [[nodiscard]] double right() const {
+    return jobs() == 0 ? 0 : static_cast<double>(fits_right + oom_right) / static_cast<double>(jobs());
+  }
+};
+
+/// A figure that was held, or not: "median" of the suite against what was recorded for it.
+struct HeldFigure {
+  std::string name;
+  double value = 0, recorded = 0;
+  bool met = true;
+};
+
+/// One suite.
+struct Validation {
+  std::string suite;        // "steps"
+  std::string quantity;     // "step time"
+  std::string unit;         // "s", "bytes"
+  std::string calibration;  // "default"
+  std::vector<std::string> filters;
+  std::vector<ValidationRow> rows;  // in the order of the tables
+  ErrorFigures overall;
+  std::vector<ValidationGroup> groups;
+  std::optional<FitVerdicts> fits;
+  std::vector<NotSimulated> not_simulated;
+  std::vector<HeldFigure> held;
+  [[nodiscard]] bool all_held() const {
+    for (const HeldFigure& figure : held)
+      if (!figure.met) return false;
+    return true;
+  }
+};
+
+}  // namespace busbar

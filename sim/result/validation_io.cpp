@@ -1,0 +1,99 @@
+#include "sim/result/validation_io.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/result/version.h"
+
+namespace busbar {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Times carry their unit in the key.
+std::string key(const char* name, const Validation& v) { return std::string(name) + "_" + v.unit; }
+
+Json row_json(const ValidationRow& r, const Validation& v) {
+  Json j{{"id", r.id},
+         {"what", r.what},
+         {"system", r.system},
+         {"source", r.source},
+         {"framework", r.framework},
+         {"gpu", r.gpu},
+         {"gpus", r.gpus},
+         {key("measured", v), r.measured},
+         {key("predicted", v), r.predicted},
+         {"error", r.error()}};
+  if (r.shares)
+    j["predicted_shares"] = {{"compute", r.shares->compute},
+                             {"exposed_communication", r.shares->exposed_communication},
+                             {"bubble", r.shares->bubble}};
+  if (r.capacity) j["capacity_bytes"] = *r.capacity;
+  return j;
+}
+
+Json figures_json(const ErrorFigures& f) {
+  return {{"median_abs_error", f.median},
+          {"mean_abs_error", f.mean},
+          {"p90", f.p90},
+          {"bias", f.bias},
+          {"worst", f.worst},
+          {"rows", f.rows}};
+}
+
+const ValidationRow* furthest_off(const Validation& v) {
+  const ValidationRow* found = nullptr;
+  for (const ValidationRow& r : v.rows)
+    if (found == nullptr || std::abs(r.error()) > std::abs(found->error())) found = &r;
+  return found;
+}
+
+void add_fits(Json& j, const Validation& v) {
+  if (!v.fits) return;
+  j["summary"]["fits"] = {{"right", v.fits->right()},
+                          {"jobs", v.fits->jobs()},
+                          {"fits_predicted_fits", v.fits->fits_right},
+                          {"fits_predicted_out_of_memory", v.fits->fits_wrong},
+                          {"out_of_memory_predicted_out_of_memory", v.fits->oom_right},
+                          {"out_of_memory_predicted_fits", v.fits->oom_wrong}};
+}
+
+Json suite_json(const Validation& v) {
+  Json j{{"suite", v.suite}, {"quantity", v.quantity}, {"calibration", v.calibration}};
+  j["filters"] = v.filters;
+  j["rows"] = Json::array();
+  for (const ValidationRow& r : v.rows) j["rows"].push_back(row_json(r, v));
+  j["summary"] = figures_json(v.overall);
+  add_fits(j, v);
+  j["systems"] = Json::array();
+  for (const ValidationGroup& g : v.groups) {
+    Json group{{"system", g.name}};
+    group.update(figures_json(g.figures));
+    j["systems"].push_back(std::move(group));
+  }
+  j["not_simulated"] = Json::array();
+  for (const NotSimulated& n : v.not_simulated)
+    j["not_simulated"].push_back({{"id", n.id}, {"system", n.system}, {"reason", n.reason}});
+  j["recorded"] = Json::array();
+  for (const HeldFigure& h : v.held)
+    j["recorded"].push_back(
+        {{"figure", h.name}, {"value", h.value}, {"recorded", h.recorded}, {"met", h.met}});
+  if (const ValidationRow* worst = furthest_off(v)) j["largest_disagreement"] = row_json(*worst, v);
+  return j;
+}
+
+}  // namespace
+
+std::string write_validation(std::span<const Validation> suites) {
+  Json j{{"schema", "busbar.validation/1"}, {"version", kVersion}, {"model_version", kModelVersion}};
+  if (suites.size() == 1) {
+    j.update(suite_json(suites.front()));
+  } else {
+    j["suites"] = Json::array();
+    for (const Validation& v : suites) j["suites"].push_back(suite_json(v));
+  }
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace busbar

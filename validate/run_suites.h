@@ -1,0 +1,66 @@
+// The suites of published tables: read, predicted, compared.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/cost/profile.h"
+#include "sim/result/validation.h"
+#include "validate/run_row.h"
+
+namespace busbar {
+
+/// "source=dgxc": rows whose column has that value.
+struct RowFilter {
+  std::string column, value;
+};
+
+struct SuiteOptions {
+  std::vector<RowFilter> filters;  // all must hold
+  std::size_t threads = 0;         // 0: one per core
+  std::int64_t most_gpus = 0;      // larger jobs are left out; 0: none
+  std::size_t every = 1;           // of what is left, each n-th row
+  /// Called as rows are done, by one thread at a time.
+  std::function<void(std::size_t done, std::size_t all)> progress;
+};
+
+/// Everything that filters can name.
+[[nodiscard]] std::span<const std::string_view> filter_columns();
+/// Errors (Error, kInput): no "=", an unknown column.
+[[nodiscard]] RowFilter parse_filter(std::string_view text);
+
+struct Suite {
+  std::string_view name;  // "steps"
+  std::string_view help;
+  /// `folder`: that of the suites' data.
+  Validation (*run)(const std::string& folder, const Profile& profile, const SuiteOptions& options);
+};
+[[nodiscard]] std::span<const Suite> suites();  // THE table
+
+Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options);
+Validation run_memory(const std::string& folder, const Profile& profile, const SuiteOptions& options);
+
+/// A published step time.
+struct StepRow {
+  RunRow run;
+  double measured_s = 0;
+  std::int64_t operations = 0;  // of one rank, relative to other rows
+};
+/// Peak memory of a job, or that it ran out of it.
+struct MemoryRow {
+  RunRow run;
+  bool fits = false;
+  double peak_bytes = 0;  // reserved on the fullest rank; 0: it did not fit
+};
+/// Errors (Error, kInput) with file, line and column.
+[[nodiscard]] std::vector<StepRow> read_steps(std::string_view text, const std::string& name);
+[[nodiscard]] std::vector<MemoryRow> read_memory(std::string_view text, const std::string& name);
+
+/// Whether a row is asked for.
+[[nodiscard]] bool matches(const RunRow& run, std::span<const RowFilter> filters);
+
+}  // namespace busbar
