@@ -29,6 +29,8 @@ struct Fp8Model {
   TileRates rates;
   double quantise_us;
   double quantise_memory;  // of the HBM bandwidth
+  /// Inside a step: how much faster the training library's products are than the tables' (1: the same).
+  double in_step = 1;
 };
 
 struct AttentionModel {

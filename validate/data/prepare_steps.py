@@ -122,8 +122,9 @@ def machine_columns(row, name):
     host = "aws-p5" if name == "nanotron" else HOSTS[gpu]
     hosts = -(-gpus // per_host)
     columns = {"gpu": gpu, "host": host, "hosts": hosts, "gpus_per_host": min(gpus, per_host),
-               # Rack-scale NVLink joins 18 trays of 4 GPUs.
-               "nvlink_domain": 18 if "nvl72" in host else "",
+               # Rack-scale NVLink joins 18 trays of 4 GPUs; jobs of several racks take 16 of each, so that
+               # groups of 2^n GPUs stay inside (NVIDIA's recipes: segments of 16).
+               "nvlink_domain": "" if "nvl72" not in host else 18 if hosts <= 18 else 16,
                "fabric": "rail-optimized" if hosts > 1 else "none"}
     if hosts > 1 and row["inter_link"] in NETWORKS:
         columns["nics"], columns["nic_Gbps"] = NETWORKS[row["inter_link"]]
@@ -205,7 +206,9 @@ def layout_columns(row, name, siblings):
                "global": number(row["global_batch"]), "tp": tp, "cp": number(row["cp"], 1), "ep": ep,
                "dp": number(row["dp"]), "sequence_parallel": yes(sequence_parallel_of(row, name)),
                "recompute": row["recompute"] or "none", "attention": attention_of(row, name),
-               "overlap_tp": yes("TP comm overlap" in row["overlap"] or "AsyncTP" in row["overlap"])}
+               # Megatron-Bridge's recipes of dense models overlap tensor parallelism (its guide to performance).
+               "overlap_tp": yes("TP comm overlap" in row["overlap"] or "AsyncTP" in row["overlap"]
+                                 or (name == "megatron-bridge" and not row["n_experts"]))}
     columns["etp"] = (etp or tp) if row["n_experts"] else ""
     return columns | stage_columns(row, siblings) | sharding_columns(row, name) | framework_columns(row, name)
 
