@@ -39,6 +39,17 @@ Cells systems(const Validation& v) {
   return cells;
 }
 
+Cells tables(const Validation& v) {
+  using enum Align;
+  Cells cells{.title = "Median errors of tables, by class of machine",
+              .align = {kLeft, kRight, kRight, kRight, kRight},
+              .rows = {{"class", "tables", "median", "90th", "worst"}}};
+  for (const ValidationGroup& g : v.tables)
+    cells.rows.push_back({printable(g.name), fmt::format("{}", g.figures.rows), percent(g.figures.median),
+                          percent(g.figures.p90), percent(g.figures.worst)});
+  return cells;
+}
+
 std::string value(double amount, const std::string& unit) {
   if (unit == "bytes") return fmt::format("{:.2f} GiB", amount / (1024.0 * 1024 * 1024));
   return amount < 1e-3 ? fmt::format("{:.2f} us", 1e6 * amount) : fmt::format("{:.4g} s", amount);
@@ -107,6 +118,7 @@ Cells held(const Validation& v) {
 
 std::vector<Cells> parts(const Validation& v, std::size_t worst) {
   std::vector<Cells> list{systems(v)};
+  if (!v.tables.empty()) list.push_back(tables(v));
   if (v.fits) list.push_back(fits(*v.fits));
   if (worst > 0 && !v.rows.empty()) list.push_back(furthest_off(v, worst));
   if (!v.not_simulated.empty()) list.push_back(not_simulated(v));

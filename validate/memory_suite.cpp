@@ -59,12 +59,8 @@ std::vector<MemoryRow> read_memory(std::string_view text, const std::string& nam
 }
 
 Validation run_memory(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
-  Validation validation{.suite = "memory",
-                        .quantity = "peak memory",
-                        .unit = "bytes",
-                        .calibration = profile.name,
-                        .filters = texts_of(options.filters)};
-  const std::vector<MemoryRow> rows = selected_rows(folder + "/memory", options, read_memory);
+  Validation validation = validation_of("memory", "peak memory", "bytes", profile, options);
+  const std::vector<MemoryRow> rows = selected_rows(folder, "memory", options, read_memory);
   const auto predict = [&](const MemoryRow& row) {
     ValidationRow record = record_of(row.run);
     record.measured = row.peak_bytes;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,19 +29,20 @@ struct SuiteOptions {
   std::function<void(std::size_t done, std::size_t all)> progress;
 };
 
-/// Everything that filters can name.
-[[nodiscard]] std::span<const std::string_view> filter_columns();
-/// Errors (Error, kInput): no "=", an unknown column.
-[[nodiscard]] RowFilter parse_filter(std::string_view text);
-
 struct Suite {
   std::string_view name;  // "steps"
   std::string_view help;
+  std::span<const std::string_view> filters;  // columns
   /// `folder`: that of the suites' data.
   Validation (*run)(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 };
 [[nodiscard]] std::span<const Suite> suites();  // THE table
 
+/// Of "column=value". Errors (Error, kInput): no "=", a column that the suite's filters do not have.
+[[nodiscard]] RowFilter parse_filter(std::string_view text, const Suite& suite);
+
+Validation run_collectives(const std::string& folder, const Profile& profile, const SuiteOptions& options);
+Validation run_kernels(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_memory(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 
@@ -60,7 +62,15 @@ struct MemoryRow {
 [[nodiscard]] std::vector<StepRow> read_steps(std::string_view text, const std::string& name);
 [[nodiscard]] std::vector<MemoryRow> read_memory(std::string_view text, const std::string& name);
 
-/// Whether a row is asked for.
-[[nodiscard]] bool matches(const RunRow& run, std::span<const RowFilter> filters);
+/// Whether a row whose columns are `labels` is asked for. Requires: every filter's column is a label.
+[[nodiscard]] bool matches(const std::map<std::string_view, std::string>& labels,
+                           std::span<const RowFilter> filters);
+
+/// An empty record with what all suites say of themselves.
+[[nodiscard]] Validation validation_of(std::string_view suite, std::string_view quantity,
+                                       std::string_view unit, const Profile& profile,
+                                       const SuiteOptions& options);
+/// Throws Error (kInput): the options leave no row of a suite.
+[[noreturn]] void fail_empty(std::string_view suite);
 
 }  // namespace busbar

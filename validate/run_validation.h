@@ -28,19 +28,26 @@ namespace busbar {
   return fmt::format("{}, {}", run.source, run.gpu);
 }
 
-/// The rows of all tables of a folder that the options ask for. Errors (Error, kInput): none is left.
+/// The rows of all tables of a suite that the options ask for. Errors (Error, kInput): none is left.
 template <class Row>
-std::vector<Row> selected_rows(const std::string& folder, const SuiteOptions& options,
+std::vector<Row> selected_rows(const std::string& folder, std::string_view suite, const SuiteOptions& options,
                                std::vector<Row> (*read)(std::string_view, const std::string&)) {
   std::vector<Row> rows;
   std::size_t number = 0;
-  for (const std::string& path : tables_in(folder))
+  for (const std::string& path : tables_in(fmt::format("{}/{}", folder, suite)))
     for (Row& row : read(load_text(path), path)) {
-      if (!matches(row.run, options.filters)) continue;
+      const RunRow& run = row.run;
+      if (!matches({{"source", run.source},
+                    {"framework", run.framework},
+                    {"gpu", run.gpu},
+                    {"id", run.id},
+                    {"model", run.model}},
+                   options.filters))
+        continue;
       if (options.most_gpus > 0 && row.run.gpus() > options.most_gpus) continue;
       if (number++ % options.every == 0) rows.push_back(std::move(row));
     }
-  if (rows.empty()) throw Error({.where = "--filter", .message = "no row of the suite is left"});
+  if (rows.empty()) fail_empty(suite);
   return rows;
 }
 
@@ -83,12 +90,6 @@ void predict_rows(Validation& validation, const std::vector<Row>& rows, const Su
           .framework = run.framework,
           .gpu = run.gpu,
           .gpus = run.gpus()};
-}
-
-[[nodiscard]] inline std::vector<std::string> texts_of(std::span<const RowFilter> filters) {
-  std::vector<std::string> texts;
-  for (const RowFilter& filter : filters) texts.push_back(filter.column + "=" + filter.value);
-  return texts;
 }
 
 }  // namespace busbar

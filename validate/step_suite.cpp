@@ -50,12 +50,8 @@ std::vector<StepRow> read_steps(std::string_view text, const std::string& name) 
 }
 
 Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
-  Validation validation{.suite = "steps",
-                        .quantity = "step time",
-                        .unit = "s",
-                        .calibration = profile.name,
-                        .filters = texts_of(options.filters)};
-  std::vector<StepRow> rows = selected_rows(folder + "/steps", options, read_steps);
+  Validation validation = validation_of("steps", "step time", "s", profile, options);
+  std::vector<StepRow> rows = selected_rows(folder, "steps", options, read_steps);
   SeenNetwork network(profile);
   for (StepRow& row : rows) network.apply(row.run.machine);
   predict_rows(validation, rows, options, cost_of, [&](const StepRow& row) { return predict(row, profile); });

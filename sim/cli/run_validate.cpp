@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
+#include "calibrate/import/text_scan.h"
 #include "reports/validation_report.h"
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
 #include "sim/result/validation_io.h"
+#include "validate/recorded.h"
 
 namespace busbar {
 
@@ -29,12 +32,17 @@ void show_progress(std::string_view suite, std::size_t done, std::size_t all) {
 }
 
 Validation run(const Suite& suite, const ValidateOptions& o, const Profile& profile) {
-  SuiteOptions options{.filters = o.filters,
+  SuiteOptions options{.filters = {},
                        .threads = static_cast<std::size_t>(o.threads),
                        .most_gpus = o.most_gpus,
                        .every = static_cast<std::size_t>(o.every)};
+  for (const std::string& filter : o.filters) options.filters.push_back(parse_filter(filter, suite));
   options.progress = [&](std::size_t done, std::size_t all) { show_progress(suite.name, done, all); };
-  return suite.run(o.data.empty() ? shared_folder("validate") : o.data, profile, options);
+  const std::string folder = o.data.empty() ? shared_folder("validate") : o.data;
+  Validation found = suite.run(folder, profile, options);
+  const std::string recorded = folder + "/recorded.csv";
+  if (std::filesystem::exists(recorded)) hold_recorded(found, load_text(recorded), recorded);
+  return found;
 }
 
 bool shows_text(const ValidateOptions& o) {

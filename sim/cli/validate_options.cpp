@@ -22,22 +22,22 @@ constexpr const char* kExamples =
 
 constexpr std::int64_t kMost = std::int64_t{1} << 24;
 
-struct Raw {
-  std::string suite;
-  std::vector<std::string> filters;
-};
+// "steps: source, framework, ...", a line for each suite.
+std::string filter_help() {
+  std::string text = "only rows with column=value (repeatable):";
+  for (const Suite& suite : suites())
+    text += fmt::format("\n{}: {}", suite.name, fmt::join(suite.filters, ", "));
+  return text;
+}
 
-void declare(CLI::App& app, ValidateOptions& o, Raw& raw) {
+void declare(CLI::App& app, ValidateOptions& o, std::string& suite) {
   app.footer(kExamples);
   app.set_version_flag("--version", std::string(kVersion));
   app.add_option(
-      "--suite", raw.suite,
+      "--suite", suite,
       fmt::format("published measurements to predict: {}, all", fmt::join(names_of(suites()), ", ")));
   app.add_option("--calibration", o.calibration, "default or ideal")->capture_default_str();
-  app.add_option(
-         "--filter", raw.filters,
-         fmt::format("only rows of that {}: column=value (repeatable)", fmt::join(filter_columns(), ", ")))
-      ->allow_extra_args(false);
+  app.add_option("--filter", o.filters, filter_help())->allow_extra_args(false);
   app.add_option("--most-gpus", o.most_gpus, "leave larger jobs out")
       ->check(CLI::Range(std::int64_t{1}, kMost));
   app.add_option("--every", o.every, "only each n-th row of what is left")
@@ -77,9 +77,9 @@ void check(const ValidateOptions& o) {
 
 std::optional<ValidateOptions> parse_validate(int argc, const char* const* argv, int& exit_code) {
   ValidateOptions options;
-  Raw raw;
+  std::string suite;
   CLI::App app("Predicts published measurements, and says how far off the predictions are.", "validate");
-  declare(app, options, raw);
+  declare(app, options, suite);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -88,8 +88,9 @@ std::optional<ValidateOptions> parse_validate(int argc, const char* const* argv,
   } catch (const CLI::ParseError& e) {
     throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
   }
-  read_suites(options, raw.suite);
-  for (const std::string& filter : raw.filters) options.filters.push_back(parse_filter(filter));
+  read_suites(options, suite);
+  for (const Suite* asked : options.suites)
+    for (const std::string& filter : options.filters) static_cast<void>(parse_filter(filter, *asked));
   check(options);
   return options;
 }

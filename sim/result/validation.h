@@ -70,6 +70,7 @@ struct Validation {
   std::vector<ValidationRow> rows;  // in the order of the tables
   ErrorFigures overall;
   std::vector<ValidationGroup> groups;
+  std::vector<ValidationGroup> tables;  // over the median errors of whole tables, by class of machine
   std::optional<FitVerdicts> fits;
   std::vector<NotSimulated> not_simulated;
   std::vector<HeldFigure> held;

@@ -42,6 +42,16 @@ Json figures_json(const ErrorFigures& f) {
           {"rows", f.rows}};
 }
 
+Json groups_json(const std::vector<ValidationGroup>& groups, const char* name) {
+  Json list = Json::array();
+  for (const ValidationGroup& g : groups) {
+    Json group{{name, g.name}};
+    group.update(figures_json(g.figures));
+    list.push_back(std::move(group));
+  }
+  return list;
+}
+
 const ValidationRow* furthest_off(const Validation& v) {
   const ValidationRow* found = nullptr;
   for (const ValidationRow& r : v.rows)
@@ -66,12 +76,8 @@ Json suite_json(const Validation& v) {
   for (const ValidationRow& r : v.rows) j["rows"].push_back(row_json(r, v));
   j["summary"] = figures_json(v.overall);
   add_fits(j, v);
-  j["systems"] = Json::array();
-  for (const ValidationGroup& g : v.groups) {
-    Json group{{"system", g.name}};
-    group.update(figures_json(g.figures));
-    j["systems"].push_back(std::move(group));
-  }
+  j["systems"] = groups_json(v.groups, "system");
+  if (!v.tables.empty()) j["tables"] = groups_json(v.tables, "class");
   j["not_simulated"] = Json::array();
   for (const NotSimulated& n : v.not_simulated)
     j["not_simulated"].push_back({{"id", n.id}, {"system", n.system}, {"reason", n.reason}});

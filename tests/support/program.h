@@ -43,11 +43,18 @@ class ProgramTest : public testing::Test {
   }
   [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_ / name; }
 
+  Outcome simulate(const std::string& arguments) { return run("simulate", arguments); }
+  Outcome validate(const std::string& arguments) { return run("validate", arguments); }
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+  }
+
+ private:
   /// `arguments` go through the shell, in the folder.
-  Outcome simulate(const std::string& arguments) {
+  Outcome run(const std::string& program, const std::string& arguments) {
     const std::filesystem::path streams = folder_.string() + "-streams";
     std::filesystem::create_directories(streams);
-    const std::string command = "cd '" + folder_.string() + "' && '" BUSBAR_BIN_DIR "/simulate' " +
+    const std::string command = "cd '" + folder_.string() + "' && '" BUSBAR_BIN_DIR "/" + program + "' " +
                                 arguments + " >'" + (streams / "out").string() + "' 2>'" +
                                 (streams / "err").string() + "'";
     const int status = std::system(command.c_str());
@@ -56,11 +63,7 @@ class ProgramTest : public testing::Test {
     std::filesystem::remove_all(streams);
     return outcome;
   }
-  [[nodiscard]] std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
-  }
 
- private:
   std::filesystem::path folder_;
 };
 

@@ -1,0 +1,55 @@
+#include "validate/recorded.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/errors.h"
+
+namespace busbar {
+namespace {
+
+Validation steps(double median, double p90) {
+  return {.suite = "steps", .calibration = "default", .overall = {.median = median, .p90 = p90}};
+}
+
+TEST(Recorded, HoldsASuiteUpToHalfAPoint) {
+  const std::string table = "suite,figure,value\nsteps,median,0.10\nsteps,p90,0.30\nmemory,right,0.95\n";
+  Validation v = steps(0.104, 0.31);  // 0.4 points worse is held, 1 point is not
+  hold_recorded(v, table, "r.csv");
+  ASSERT_EQ(v.held.size(), 2U);
+  EXPECT_TRUE(v.held[0].met);
+  EXPECT_FALSE(v.held[1].met);
+  EXPECT_FALSE(v.all_held());
+}
+
+TEST(Recorded, WantsAsManyJobsRight) {
+  Validation v{
+      .suite = "memory", .calibration = "default", .fits = FitVerdicts{.fits_right = 94, .oom_wrong = 6}};
+  hold_recorded(v, "suite,figure,value\nmemory,right,0.95\n", "r.csv");
+  EXPECT_FALSE(v.all_held());  // 94 % against 95 - 0.5 %
+  v.held.clear();
+  hold_recorded(v, "suite,figure,value\nmemory,right,0.942\n", "r.csv");
+  EXPECT_TRUE(v.all_held());
+}
+
+TEST(Recorded, LeavesPartsOfASuiteAndOtherCalibrationsAlone) {
+  const std::string table = "suite,figure,value\nsteps,median,0.10\n";
+  Validation part = steps(0.5, 0.5);
+  part.filters = {"gpu=H100"};
+  hold_recorded(part, table, "r.csv");
+  EXPECT_TRUE(part.held.empty());
+  Validation ideal = steps(0.5, 0.5);
+  ideal.calibration = "ideal";
+  hold_recorded(ideal, table, "r.csv");
+  EXPECT_TRUE(ideal.held.empty());
+}
+
+TEST(Recorded, RefusesUnknownSuitesAndFigures) {
+  Validation v = steps(0.1, 0.1);
+  EXPECT_EQ(error_of([&] { hold_recorded(v, "suite,figure,value\nstep,median,0.1\n", "r.csv"); }),
+            "r.csv:2, column suite: expected a suite, got 'step'");
+  EXPECT_EQ(error_of([&] { hold_recorded(v, "suite,figure,value\nsteps,right,0.1\n", "r.csv"); }),
+            "r.csv:2, column figure: expected median or p90, got 'right'");
+}
+
+}  // namespace
+}  // namespace busbar
