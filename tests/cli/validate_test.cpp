@@ -1,0 +1,109 @@
+// `validate` as a user calls it.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "sim/base/json_reader.h"
+#include "tests/support/program.h"
+
+namespace busbar {
+namespace {
+
+class Validate : public ProgramTest {
+ protected:
+  /// A folder "data" with one table of two kernels.
+  void SetUp() override {
+    std::filesystem::create_directories(path("data/kernels"));
+    table("kernels/a100-sxm-matmul.csv",
+          "dtype,m,n,k,time_us\nbfloat16,4096,4096,4096,600\nint8,4096,4096,4096,300\n");
+  }
+  void table(const std::string& name, const std::string& text) {
+    std::ofstream(path("data/" + name), std::ios::binary) << text;
+  }
+};
+
+const std::string kKernels = "--data data --suite kernels ";
+
+TEST_F(Validate, ComparesATableAndListsWhatItLeavesOut) {
+  const Outcome o = validate(kKernels);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  for (const char* part : {"kernels: kernel time, 1 rows, 1 not simulated", "A100-SXM4-80GB, matmul bfloat16",
+                           "Furthest off", "600.00 us", "no model of int8 kernels"})
+    EXPECT_NE(o.out.find(part), std::string::npos) << part << " is missing from:\n" << o.out;
+  EXPECT_EQ(o.err, "");
+}
+
+TEST_F(Validate, WritesJsonCsvAndMarkdown) {
+  ASSERT_EQ(validate(kKernels + "--json v.json --csv v.csv --md v.md --quiet").exit_code, 0);
+  const JsonValue v = JsonDocument::load(path("v.json").string()).root();
+  EXPECT_EQ(v.at("schema").string(), "busbar.validation/1");
+  EXPECT_EQ(v.at("suite").string(), "kernels");
+  EXPECT_DOUBLE_EQ(v.at("rows").items()[0].at("measured_s").number(0, 1), 600e-6);
+  EXPECT_EQ(v.at("summary").at("rows").number(0, 10), 1);
+  EXPECT_NE(read_file(path("v.csv")).find("kernels,matmul bfloat16 4096 x 4096 x 4096,"), std::string::npos);
+  EXPECT_NE(read_file(path("v.md")).find("| system | rows |"), std::string::npos);
+}
+
+TEST_F(Validate, PutsJsonAloneOnStandardOutput) {
+  const Outcome o = validate(kKernels + "--json -");
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_EQ(JsonDocument::parse(o.out, "out").root().at("suite").string(), "kernels");
+}
+
+TEST_F(Validate, FailsWithOneWhereASuiteIsWorseThanRecorded) {
+  table("recorded.csv", "suite,figure,value\nkernels,median,0.9\n");
+  EXPECT_EQ(validate(kKernels).exit_code, 0);
+  table("recorded.csv", "suite,figure,value\nkernels,median,0.001\n");
+  const Outcome o = validate(kKernels);
+  EXPECT_EQ(o.exit_code, 1) << o.out;
+  EXPECT_NE(o.out.find("WORSE"), std::string::npos) << o.out;
+  EXPECT_EQ(validate(kKernels + "--filter gpu=A100-SXM4-80GB").exit_code, 0);  // a part is not held
+}
+
+TEST_F(Validate, PredictsPublishedStepsFromTheInstalledTables) {
+  const Outcome o = validate("--suite steps --filter source=torchtitan --most-gpus 8 --worst 2");
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.out.find("torchtitan, H100"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("source=torchtitan; at most 8 GPUs"), std::string::npos) << o.out;
+}
+
+struct BadCall {
+  const char *arguments, *line;
+};
+
+class ValidateRefuses : public Validate, public testing::WithParamInterface<BadCall> {};
+
+TEST_P(ValidateRefuses, WithOneLine) {
+  const Outcome o = validate(GetParam().arguments);
+  EXPECT_EQ(o.exit_code, 2) << o.out;
+  EXPECT_EQ(o.err, std::string("validate: ") + GetParam().line + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Calls, ValidateRefuses,
+    testing::Values(BadCall{"", "command line: --suite NAME is missing; see --help for examples"},
+                    BadCall{"--suite step",
+                            "--suite: expected collectives, kernels, steps, memory or all, got 'step'; did "
+                            "you mean 'steps'?"},
+                    BadCall{"--suite kernels --filter source=x",
+                            "--filter: expected of the suite kernels gpu, kind or type, got 'source'"},
+                    BadCall{"--suite kernels --data data --filter gpu=none",
+                            "suite kernels: the filters leave no row"},
+                    BadCall{"--suite kernels --data data --calibration mine",
+                            "--calibration: expected default or ideal, got 'mine'"},
+                    BadCall{"--suite kernels --json - --csv -",
+                            "command line: only one of --json, --csv and --md can go to standard output"}),
+    [](const auto& m) { return fmt::format("call{}", m.index); });
+
+TEST_F(Validate, NamesFileAndLineOfABadTable) {
+  table("kernels/a100-sxm-matmul.csv", "dtype,m,n,k,time_us\nbfloat16,4096,x,4096,600\n");
+  const Outcome o = validate(kKernels);
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_EQ(o.err,
+            "validate: data/kernels/a100-sxm-matmul.csv:2, column n: expected a whole number, got 'x'\n");
+  EXPECT_EQ(validate("--data nowhere --suite kernels").exit_code, 3);
+}
+
+}  // namespace
+}  // namespace busbar
