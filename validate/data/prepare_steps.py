@@ -40,10 +40,15 @@ FILES = {
     "BigScience BLOOM layout sweep": "bloom",
     "Aleph Alpha efficient parallelization layouts (arXiv 2311.05610)": "aleph-alpha",
     "Nanotron ultra-scale benchmark sweep": "nanotron",
+    "vTrain ground truth (single-node)": "vtrain-one-host",
+    "vTrain ground truth (multi-node)": "vtrain-hosts",
 }
+# vTrain prints neither precision nor, on one host, recomputation: fp16 and full recomputation, as in its rows of
+# several hosts and in its paper (Bang et al., MICRO 2024, section IV).
+VTRAIN = {"vtrain-one-host", "vtrain-hosts"}
 MEGATRON_CORE = {"dgxc", "megatron-bridge", "mlperf"}
 # Code from before FlashAttention: scores pass through memory.
-UNFUSED = {"megatron-sc21", "korthikanti", "bloom"}
+UNFUSED = {"megatron-sc21", "korthikanti", "bloom"} | VTRAIN
 
 # Hosts by GPU: the machine that the sources name or that carries this GPU everywhere. Nanotron's hosts are on
 # EFA: AWS p5. llm-foundry's A100-40GB hosts have 8 x 200 Gb/s RoCE: the 40 GB host with eight such NICs.
@@ -52,7 +57,7 @@ HOSTS = {"A100-80GB": "dgx-a100", "A100-40GB": "azure-ndv4", "H100": "dgx-h100",
 
 # Networks that a source states and the host type does not have by itself: (NICs or blank, Gb/s of each).
 # Where only a host's total is printed (fms-fsdp), it is split evenly over eight NICs.
-NETWORKS = {"4x100Gb Omni-Path per node": (4, 100), "400Gbps per node": ("", 50),
+NETWORKS = {"4x100Gb Omni-Path per node": (4, 100), "4x200Gb IB HDR per node": (4, 200), "400Gbps per node": ("", 50),
             "800Gbps per node": ("", 100), "IB HDR 200Gb": ("", 200), "1600Gbps RoCE per node": ("", 200)}
 
 PRECISIONS = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp8", "FP8-CS": "fp8", "FP8-MX": "fp8"}
@@ -86,8 +91,8 @@ def yes(value):
 
 def counts(row):
     """Quality A, pre-training, at a known precision that is modelled on its own terms."""
-    return (row["quality"] == "A" and row["task"] == "pretrain" and row["precision"] in PRECISIONS
-            and "2p" not in row["schedule"])
+    return (row["quality"] == "A" and row["task"] == "pretrain" and "2p" not in row["schedule"]
+            and (row["precision"] in PRECISIONS or FILES.get(row["source"]) in VTRAIN))
 
 
 def model_columns(row, name):
@@ -175,7 +180,7 @@ def framework_columns(row, name):
     framework = "pytorch"
     if name in MEGATRON_CORE and row["framework"] != "MaxText":
         framework = "megatron-core"
-    elif name == "bloom":
+    elif name == "bloom" or name in VTRAIN:
         framework = "megatron-deepspeed"
     half = "fp16" if fp16 else "bf16"
     kept = "fp32" if wide and not (deepspeed and fp16) and row["framework"] != "MaxText" else half
@@ -229,6 +234,8 @@ def step_rows(tables):
     files = collections.defaultdict(list)
     for row in filter(counts, tables):
         name = FILES[row["source"]]
+        if name in VTRAIN:
+            row |= {"precision": "FP16", "recompute": "full"}
         measured = row["measured_step_s"] or row["derived_step_s"]
         files[name].append({"id": row["id"], "measured_s": measured, "not_simulated": why_not(row),
                             "measured": "published" if row["measured_step_s"] else "derived",
