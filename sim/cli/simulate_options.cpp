@@ -154,8 +154,9 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
       ->check(CLI::Range(0, 1 << 24));
   app.add_option("--detail", raw.detail, "chunk: run the collective message by message (small groups)");
   declare_nccl(app, o, raw);
-  app.add_option("--list", o.list,
-                 "print a table: hosts, fabrics, models, strategies, algorithms, gpus, presets");
+  app.add_option(
+      "--list", o.list,
+      "print a table: hosts, fabrics, models, strategies, algorithms, formats, frameworks, gpus, presets");
   app.add_flag("--quiet", o.quiet, "no text on standard output");
 }
 

@@ -104,7 +104,8 @@ TEST_F(Simulate, FailsTheJobWithExitCodeFour) {
 }
 
 TEST_F(Simulate, ListsItsTables) {
-  for (const char* table : {"hosts", "fabrics", "models", "strategies", "algorithms", "gpus"}) {
+  for (const char* table : {"hosts", "fabrics", "models", "strategies", "algorithms", "formats", "frameworks",
+                            "gpus", "presets"}) {
     const Outcome o = simulate(std::string("--list ") + table);
     EXPECT_EQ(o.exit_code, 0) << table;
     EXPECT_GE(std::count(o.out.begin(), o.out.end(), '\n'), std::strcmp(table, "models") == 0 ? 1 : 2)
