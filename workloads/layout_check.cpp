@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/base/error.h"
+#include "workloads/jitter.h"
 #include "workloads/rank_set.h"
 #include "workloads/strategies/layout.h"
 #include "workloads/strategies/pipeline.h"
@@ -65,8 +66,9 @@ void check_chunks(const ModelSpec& model, const std::vector<std::int64_t>& block
 void check_pipeline(const Workload& workload, std::int64_t microbatches) {
   const ParallelSpec& p = workload.parallel;
   if (const auto problem = schedule_problem(p, microbatches)) throw Error({.message = *problem});
-  require(!shards_parameters(p.sharding) || p.schedule != PipelineSchedule::kZeroBubbleH1,
-          "zb-h1 keeps weight gradients apart, which sharded parameters do not allow");
+  require(!shards_parameters(p.sharding) || !keeps_weights_apart(p.schedule),
+          fmt::format("{} keeps weight gradients apart, which sharded parameters do not allow",
+                      name_of(p.schedule)));
   if (p.pp * p.virtual_stages == 1 && p.stages.empty()) return;
   check_chunks(workload.model, blocks_per_chunk(block_count(workload.model), p));
 }
@@ -88,6 +90,8 @@ void finish_trace(const Workload& workload, StepTrace& trace) {
   trace.ranks = static_cast<std::uint32_t>(workload.parallel.world());
   const auto samples = static_cast<double>(workload.batch.global);
   trace.kernel_share = workload.framework->kernel_share;
+  trace.slowdowns = draw_slowdowns(workload);
+  trace.staggered = workload.parallel.schedule == PipelineSchedule::kZeroBubble2p && workload.parallel.pp > 1;
   trace.tokens = samples * static_cast<double>(workload.batch.sequence);
   const double units =
       workload.model.transformer ? samples : samples / static_cast<double>(workload.batch.micro);

@@ -124,19 +124,24 @@ MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std:
   const std::int64_t chunks_in_flight = in_flight(w.parallel, stage, microbatches_of(w));
   Workload whole = w;
   whole.recompute = Recompute::kNone;
-  std::int64_t all = 0, largest = 0, logits = 0;
+  std::int64_t all = 0, largest = 0, logits = 0, all_whole = 0;
   for (const Layer& layer : layers) {
     if (layer.name == "head") logits = logit_bytes(w).count();
     if (!layer.is_block || !w.model.transformer) continue;
     const std::int64_t block = std::stoll(layer.name.substr(5));  // "block3"
     all = plus(all, block_activation_bytes(w, block).count());
-    if (w.recompute == Recompute::kFull)
-      largest = std::max(largest, block_activation_bytes(whole, block).count());
+    if (w.recompute != Recompute::kFull) continue;
+    const std::int64_t kept = block_activation_bytes(whole, block).count();
+    largest = std::max(largest, kept);
+    all_whole = plus(all_whole, kept);
   }
   // A chunk holds its part of the stage's blocks; a block that is computed again has all its tensors for a
   // moment.
   const std::int64_t held = times(all, chunks_in_flight) / w.parallel.virtual_stages;
   use.activations = Bytes(plus(plus(held, largest), logits));
+  if (w.recompute == Recompute::kFull)
+    use.activations_without_recompute =
+        Bytes(plus(times(all_whole, chunks_in_flight) / w.parallel.virtual_stages, logits));
   static_cast<void>(plus(plus(use.parameters.count(), use.gradients.count()),
                          plus(use.optimizer.count(), use.activations.count())));
   return use;

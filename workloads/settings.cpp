@@ -23,6 +23,18 @@ std::string_view name_of(ContextMethod method) {
   return "";
 }
 
+std::string_view name_of(JitterSpec::Per per) {
+  switch (per) {
+    case JitterSpec::Per::kRank:
+      return "rank";
+    case JitterSpec::Per::kReplica:
+      return "replica";
+    case JitterSpec::Per::kRole:
+      return "role";
+  }
+  return "";
+}
+
 void add_experts(const Workload& w, Settings& s) {
   if (!w.model.transformer || !w.model.transformer->experts) return;
   const MoeSpec& moe = w.moe;
@@ -43,6 +55,9 @@ void add_layout(const Workload& w, Settings& s) {
   if (!w.parallel.stages.empty())
     s.emplace_back("stages.layers", fmt::format("{}", fmt::join(w.parallel.stages, " ")));
   add_experts(w, s);
+  if (w.jitter.lognormal == 0) return;
+  s.emplace_back("jitter.compute.lognormal", fmt::format("{}", w.jitter.lognormal));
+  s.emplace_back("jitter.compute.per", name_of(w.jitter.per));
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ struct Op {
 struct MemoryUse {
   Bytes parameters, gradients, optimizer, activations, buffers;
   Bytes unattributed;  // a total that the trace gives without its parts
+  /// Where recomputation keeps fewer: what activations would take without it.
+  std::optional<Bytes> activations_without_recompute;
   [[nodiscard]] Bytes total() const {
     return parameters + gradients + optimizer + activations + buffers + unattributed;
   }
@@ -107,6 +109,19 @@ struct SplitMatrix {
   [[nodiscard]] Bytes size() const;
 };
 
+/// What an expert would say of a step before it runs: a code ("few-microbatches"), and a sentence with a
+/// number and the remedy.
+struct Remark {
+  std::string code, text;
+  bool operator==(const Remark&) const = default;
+};
+
+/// Ranks whose kernels take `factor` times as long: drawn from a workload's jitter.
+struct Slowdown {
+  std::vector<RankRange> ranks;
+  double factor = 1;
+};
+
 /// Built by the reader (validated) or by a strategy. Every rank 0..ranks-1 is bound exactly once.
 struct StepTrace {
   std::string name;
@@ -120,7 +135,11 @@ struct StepTrace {
   double tokens = 0;                     // per step, all ranks; 0: unknown
   double model_flops = 0;                // per step, all ranks; 0: unknown
   std::vector<std::string> assumptions;  // sentences for the summary
-  std::vector<std::string> warnings;     // what an expert would say of this workload
+  std::vector<Remark> warnings;
+  std::vector<Slowdown> slowdowns;  // ranks not named: factor 1
+  /// Stages begin the next step without waiting for each other: the step is the last pass alone, after one
+  /// that brings the stages into their places.
+  bool staggered = false;
 };
 
 [[nodiscard]] std::vector<std::uint32_t> expand(const std::vector<RankRange>& ranges);

@@ -207,6 +207,19 @@ void check_coverage(StepTrace& trace, const JsonValue& root) {
   trace.ranks = ranks;
 }
 
+void check_slowdowns(const StepTrace& trace, const JsonValue& root) {
+  std::vector<bool> slowed(trace.ranks, false);
+  for (std::size_t i = 0; i < trace.slowdowns.size(); ++i) {
+    const auto fail = [&](const std::string& why) { root.at("slowdowns").items()[i].fail_because(why); };
+    for_each_rank(trace.slowdowns[i].ranks, [&](std::uint32_t rank) {
+      if (rank >= trace.ranks)
+        fail(fmt::format("rank {} is not bound; the ranks are 0 to {}", rank, trace.ranks - 1));
+      if (slowed[rank]) fail(fmt::format("rank {} is slowed twice", rank));
+      slowed[rank] = true;
+    });
+  }
+}
+
 void check_trace(const StepTrace& trace, const JsonValue& root) {
   check_total_members(trace, root);
   check_membership(trace, root);

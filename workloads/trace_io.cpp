@@ -15,9 +15,10 @@ namespace busbar {
 namespace {
 
 constexpr std::string_view kSchema = "busbar.trace/1";
-constexpr std::array<std::string_view, 12> kKeys = {"schema", "name",        "tokens",   "model_flops",
-                                                    "groups", "matrices",    "programs", "bindings",
-                                                    "repeat", "assumptions", "warnings", "kernel_share"};
+constexpr std::array<std::string_view, 14> kKeys = {
+    "schema",   "name",   "tokens",      "model_flops", "groups",       "matrices",  "programs",
+    "bindings", "repeat", "assumptions", "warnings",    "kernel_share", "slowdowns", "staggered"};
+constexpr double kMaxSlowdown = 1000;
 constexpr std::size_t kMaxSplitMembers = 4096;
 constexpr std::int64_t kMaxRepeat = 1'000'000;
 constexpr double kMaxTokens = 1e18;
@@ -57,6 +58,32 @@ std::vector<std::string> read_sentences(const std::optional<JsonValue>& value) {
   return sentences;
 }
 
+/// A sentence alone, or with its code.
+std::vector<Remark> read_remarks(const std::optional<JsonValue>& value) {
+  std::vector<Remark> remarks;
+  if (!value) return remarks;
+  for (const JsonValue& remark : value->items()) {
+    if (remark.is_string()) {
+      remarks.push_back({"workload", remark.string()});
+      continue;
+    }
+    remark.only_keys({"code", "text"});
+    remarks.push_back({remark.at("code").string(), remark.at("text").string()});
+  }
+  return remarks;
+}
+
+std::vector<Slowdown> read_slowdowns(const std::optional<JsonValue>& value) {
+  std::vector<Slowdown> slowdowns;
+  if (!value) return slowdowns;
+  for (const JsonValue& slowdown : value->items()) {
+    slowdown.only_keys({"ranks", "factor"});
+    slowdowns.push_back(
+        {read_rank_set(slowdown.at("ranks")), slowdown.at("factor").number(1 / kMaxSlowdown, kMaxSlowdown)});
+  }
+  return slowdowns;
+}
+
 /// A slot that a binding names but its program lacks is a misspelling.
 void only_slots(const std::vector<std::string>& slots, const std::optional<JsonValue>& bound) {
   if (!bound) return;
@@ -84,7 +111,9 @@ void TraceReader::read_header() {
   if (const auto repeat = root_.find("repeat")) trace_.repeat = repeat->integer(1, kMaxRepeat);
   if (const auto matrices = root_.find("matrices")) read_matrices(*matrices);
   trace_.assumptions = read_sentences(root_.find("assumptions"));
-  trace_.warnings = read_sentences(root_.find("warnings"));
+  trace_.warnings = read_remarks(root_.find("warnings"));
+  trace_.slowdowns = read_slowdowns(root_.find("slowdowns"));
+  if (const auto staggered = root_.find("staggered")) trace_.staggered = staggered->boolean();
 }
 
 void TraceReader::read_matrices(const JsonValue& matrices) {
@@ -165,6 +194,7 @@ StepTrace TraceReader::read() {
   read_programs(root_.at("programs"));
   for (const JsonValue& binding : root_.at("bindings").items()) read_binding(binding);
   check_coverage(trace_, root_);
+  check_slowdowns(trace_, root_);
   check_trace(trace_, root_);
   return std::move(trace_);
 }

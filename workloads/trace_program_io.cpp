@@ -191,7 +191,8 @@ Program ProgramReader::take() {
 }
 
 MemoryUse read_memory(const JsonValue& value) {
-  value.only_keys({"total", "parameters", "gradients", "optimizer", "activations", "buffers"});
+  value.only_keys({"total", "parameters", "gradients", "optimizer", "activations", "buffers",
+                   "activations_without_recompute"});
   MemoryUse use;
   if (const auto total = value.find("total")) {
     if (value.keys().size() > 1) value.fail_because("'total' excludes the parts that it sums");
@@ -210,6 +211,8 @@ MemoryUse read_memory(const JsonValue& value) {
   use.optimizer = read("optimizer");
   use.activations = read("activations");
   use.buffers = read("buffers");
+  if (const auto without = value.find("activations_without_recompute"))
+    use.activations_without_recompute = without->bytes();
   return use;
 }
 

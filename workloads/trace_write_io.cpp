@@ -136,11 +136,27 @@ std::string op_text(const StepTrace& trace, const Program& program, const Op& op
 
 Json memory_json(const MemoryUse& use) {
   if (use.unattributed != Bytes()) return {{"total", to_exact_text(use.total())}};
-  return {{"parameters", to_exact_text(use.parameters)},
-          {"gradients", to_exact_text(use.gradients)},
-          {"optimizer", to_exact_text(use.optimizer)},
-          {"activations", to_exact_text(use.activations)},
-          {"buffers", to_exact_text(use.buffers)}};
+  Json json = {{"parameters", to_exact_text(use.parameters)},
+               {"gradients", to_exact_text(use.gradients)},
+               {"optimizer", to_exact_text(use.optimizer)},
+               {"activations", to_exact_text(use.activations)},
+               {"buffers", to_exact_text(use.buffers)}};
+  if (use.activations_without_recompute)
+    json["activations_without_recompute"] = to_exact_text(*use.activations_without_recompute);
+  return json;
+}
+
+Json remarks_json(const std::vector<Remark>& remarks) {
+  Json json = Json::array();
+  for (const Remark& remark : remarks) json.push_back({{"code", remark.code}, {"text", remark.text}});
+  return json;
+}
+
+Json slowdowns_json(const std::vector<Slowdown>& slowdowns) {
+  Json json = Json::array();
+  for (const Slowdown& slowdown : slowdowns)
+    json.push_back({{"ranks", rank_set_json(slowdown.ranks)}, {"factor", slowdown.factor}});
+  return json;
 }
 
 Json peer_json(const Peer& peer) {
@@ -208,8 +224,11 @@ std::string write_trace(const StepTrace& trace) {
       member("bindings", lines(bindings, "[]", 4)),
       member("repeat", text_of(trace.repeat)),
       member("assumptions", text_of(trace.assumptions)),
-      member("warnings", text_of(trace.warnings)),
+      member("warnings", text_of(remarks_json(trace.warnings))),
   };
+  if (!trace.slowdowns.empty())
+    members.push_back(member("slowdowns", text_of(slowdowns_json(trace.slowdowns))));
+  if (trace.staggered) members.push_back(member("staggered", "true"));
   if (trace.kernel_share)
     members.insert(members.begin() + 4, member("kernel_share", text_of(*trace.kernel_share)));
   if (!matrices.empty()) members.insert(members.begin() + 5, member("matrices", lines(matrices, "{}", 4)));

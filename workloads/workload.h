@@ -66,8 +66,10 @@ struct OptimizerSpec {
   DataType state = DataType::kFp32;
 };
 
-enum class PipelineSchedule : std::uint8_t { kGpipe, k1f1b, kInterleaved, kZeroBubbleH1 };
+enum class PipelineSchedule : std::uint8_t { kGpipe, k1f1b, kInterleaved, kZeroBubbleH1, kZeroBubble2p };
 [[nodiscard]] std::string_view name_of(PipelineSchedule schedule);
+/// Whether weight gradients are tasks of their own.
+[[nodiscard]] bool keeps_weights_apart(PipelineSchedule schedule);
 
 /// tp x cp x dp x pp = GPUs; ep x etp divides tp x cp x dp.
 struct ParallelSpec {
@@ -78,7 +80,8 @@ struct ParallelSpec {
   std::vector<std::string> order = {"tp", "cp", "dp", "pp"};  // fastest first
   bool sequence_parallel = false;
   PipelineSchedule schedule = PipelineSchedule::k1f1b;
-  std::int64_t virtual_stages = 1;   // chunks per pipeline rank
+  std::int64_t virtual_stages = 1;         // chunks per pipeline rank
+  std::optional<std::int64_t> host_ranks;  // of one host or NVLink domain; what node_limit needs to know
   std::vector<std::int64_t> stages;  // blocks per chunk in order; empty: balanced with embedding and head
   [[nodiscard]] std::int64_t world() const { return tp * pp * cp * dp; }
 };
@@ -98,6 +101,14 @@ struct MoeSpec {
   std::optional<std::int64_t> node_limit;  // hosts that one token's experts may be on
 };
 
+/// Kernels take e^(sigma z) times as long, z standard normal: one draw for each rank, for each data-parallel
+/// replica (all stages of it), or for each role (a pipeline stage on all replicas).
+struct JitterSpec {
+  enum class Per : std::uint8_t { kRank, kReplica, kRole };
+  double lognormal = 0;  // sigma
+  Per per = Per::kRank;
+};
+
 inline constexpr std::int64_t kMaxOps = 2'000'000;  // of one program: about 600 MB
 
 struct Workload {
@@ -111,6 +122,8 @@ struct Workload {
   OverlapSpec overlap;
   OptimizerSpec optimizer;
   MoeSpec moe;
+  JitterSpec jitter;
+  std::uint64_t seed = 0;  // of the jitter's draws
   Recompute recompute = Recompute::kNone;
   AttentionKernels attention = AttentionKernels::kFused;
   ContextMethod context = ContextMethod::kRing;

@@ -20,7 +20,6 @@ constexpr std::string_view kSchema = "busbar.workload/1";
 constexpr std::array<std::string_view, 17> kKeys = {
     "schema",  "name",      "model", "batch",   "parallel", "precision", "recompute", "fsdp",     "ddp",
     "overlap", "optimizer", "moe",   "context", "stages",   "jitter",    "framework", "attention"};
-constexpr std::array<Refusal, 1> kRefusals = {{{"jitter", "jitter"}}};
 constexpr std::int64_t kMaxCount = std::numeric_limits<std::int64_t>::max();
 
 void check_schema(const JsonValue& root) {
@@ -49,7 +48,7 @@ PipelineSchedule read_schedule(const JsonValue& value) {
   static constexpr std::array<std::string_view, 6> kNames = {"gpipe", "1f1b",  "interleaved",
                                                              "zb-h1", "zb-2p", "dualpipe"};
   const std::size_t choice = read_choice(value, kNames);
-  if (choice > 3) fail_not_modelled(value, fmt::format("the schedule {}", kNames[choice]));
+  if (choice > 4) fail_not_modelled(value, fmt::format("the schedule {}", kNames[choice]));
   return static_cast<PipelineSchedule>(choice);
 }
 
@@ -145,6 +144,18 @@ MoeSpec read_moe(const JsonValue& value) {
   if (const auto limit = value.find("node_limit"); limit && !limit->is_null())
     fail_not_modelled(*limit, "limiting the hosts of a token's experts");
   return moe;
+}
+
+/// Beyond a sigma of 1 it is no jitter.
+JitterSpec read_jitter(const JsonValue& value) {
+  static constexpr std::array<std::string_view, 3> kPer = {"rank", "replica", "role"};
+  value.only_keys({"compute"});
+  const JsonValue compute = value.at("compute");
+  compute.only_keys({"lognormal", "per"});
+  JitterSpec jitter{.lognormal = compute.at("lognormal").number(0, 1)};
+  if (const auto per = compute.find("per"))
+    jitter.per = static_cast<JitterSpec::Per>(read_choice(*per, kPer));
+  return jitter;
 }
 
 std::vector<std::int64_t> read_stages(const JsonValue& value) {
@@ -262,7 +273,6 @@ Workload read_workload(const JsonDocument& document) {
   const JsonValue root = document.root();
   root.only_keys(kKeys);
   check_schema(root);
-  refuse_keys(root, kRefusals);
   Workload workload;
   const auto name = root.find("name");
   workload.name = name ? name->string() : document.name();
@@ -280,6 +290,7 @@ Workload read_workload(const JsonDocument& document) {
     read_distributed(*optimizer, workload.parallel);
   }
   if (const auto moe = root.find("moe")) workload.moe = read_moe(*moe);
+  if (const auto jitter = root.find("jitter")) workload.jitter = read_jitter(*jitter);
   if (const auto context = root.find("context")) workload.context = read_context(*context);
   if (const auto stages = root.find("stages")) workload.parallel.stages = read_stages(*stages);
   workload.framework = &read_framework(root, workload.parallel.sharding);

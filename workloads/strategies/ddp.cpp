@@ -146,6 +146,7 @@ void DdpStep::describe() {
   if (!w.overlap.dp) step_.assume("DDP: all-reduces start when backward has ended");
   if (w.overlap.dp && list.back().bytes > caps.others && w.parallel.sharding == Sharding::kNone)
     step_.warn(
+        "exposed-bucket",
         fmt::format("the last bucket ({}) is complete only when backward ends: its all-reduce is exposed",
                     to_text(list.back().bytes)));
 }

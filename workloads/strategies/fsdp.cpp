@@ -251,11 +251,14 @@ MemoryUse FsdpStep::memory() const {
 void FsdpStep::describe_memory() {
   const FsdpBuffers buffers = fsdp_buffers(units_, workload_.fsdp);
   if (units_.blocks.empty())
-    step_.warn(fmt::format(
-        "wrapping only the root keeps all parameters gathered ({}) from forward to the end of backward",
-        to_text(buffers.gathered_root)));
+    step_.warn(
+        "gathered-parameters",
+        fmt::format(
+            "wrapping only the root keeps all parameters gathered ({}) from forward to the end of backward",
+            to_text(buffers.gathered_root)));
   else if (!workload_.fsdp.reshard_after_forward)
-    step_.warn(fmt::format("without resharding after forward all blocks stay gathered ({}) until backward",
+    step_.warn("gathered-parameters",
+               fmt::format("without resharding after forward all blocks stay gathered ({}) until backward",
                            to_text(buffers.gathered_blocks)));
 }
 

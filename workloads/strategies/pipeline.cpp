@@ -19,8 +19,14 @@ std::string_view name_of(PipelineSchedule schedule) {
       return "interleaved";
     case PipelineSchedule::kZeroBubbleH1:
       return "zb-h1";
+    case PipelineSchedule::kZeroBubble2p:
+      return "zb-2p";
   }
   BUSBAR_CHECK(false);
+}
+
+bool keeps_weights_apart(PipelineSchedule schedule) {
+  return schedule == PipelineSchedule::kZeroBubbleH1 || schedule == PipelineSchedule::kZeroBubble2p;
 }
 
 std::vector<std::int64_t> blocks_per_chunk(std::int64_t blocks, const ParallelSpec& parallel) {
@@ -101,8 +107,9 @@ StageTask interleaved_task(const ParallelSpec& p, StageWork work, std::int64_t k
 
 // Forwards before the first backward.
 std::int64_t warmup(const ParallelSpec& p, std::int64_t stage, std::int64_t all) {
-  const std::int64_t steps =
-      p.virtual_stages > 1 ? 2 * (p.pp - stage - 1) + (p.virtual_stages - 1) * p.pp : p.pp - stage - 1;
+  std::int64_t steps = p.pp - stage - 1;
+  if (p.virtual_stages > 1) steps = 2 * steps + (p.virtual_stages - 1) * p.pp;
+  if (p.schedule == PipelineSchedule::kZeroBubble2p) steps *= 2;
   return std::min(steps, all);
 }
 
@@ -120,15 +127,17 @@ Tasks one_forward_one_backward(const ParallelSpec& p, std::int64_t stage, std::i
   return tasks;
 }
 
-// Stage s keeps s weight gradients back: they fill what would be its bubble at the end.
+// Stage s keeps s weight gradients back: they fill what would be its bubble at the end. With twice the
+// forwards ahead it keeps 2 s: then they fill what would be its bubble at the start of the next step too.
 Tasks zero_bubble(const ParallelSpec& p, std::int64_t stage, std::int64_t microbatches) {
   Tasks tasks;
+  const std::int64_t late = p.schedule == PipelineSchedule::kZeroBubble2p ? 2 * stage : stage;
   std::int64_t done = 0, weights = 0;
   for (const StageTask& task : one_forward_one_backward(p, stage, microbatches)) {
     tasks.push_back(task);
     if (task.work != StageWork::kBackward) continue;
     ++done;
-    if (done - weights > stage) tasks.push_back({StageWork::kWeightGradient, weights++, 0});
+    if (done - weights > late) tasks.push_back({StageWork::kWeightGradient, weights++, 0});
   }
   while (weights < microbatches) tasks.push_back({StageWork::kWeightGradient, weights++, 0});
   return tasks;
@@ -144,14 +153,14 @@ std::vector<StageTask> stage_tasks(const ParallelSpec& p, std::int64_t stage, st
     case PipelineSchedule::kInterleaved:
       return one_forward_one_backward(p, stage, microbatches);
     case PipelineSchedule::kZeroBubbleH1:
+    case PipelineSchedule::kZeroBubble2p:
       return zero_bubble(p, stage, microbatches);
   }
   BUSBAR_CHECK(false);
 }
 
 std::int64_t in_flight(const ParallelSpec& p, std::int64_t stage, std::int64_t microbatches) {
-  const bool apart = p.schedule == PipelineSchedule::kZeroBubbleH1;
-  const StageWork last = apart ? StageWork::kWeightGradient : StageWork::kBackward;
+  const StageWork last = keeps_weights_apart(p.schedule) ? StageWork::kWeightGradient : StageWork::kBackward;
   std::int64_t now = 0, most = 0;
   for (const StageTask& task : stage_tasks(p, stage, microbatches)) {
     if (task.work == StageWork::kForward) ++now;

@@ -40,6 +40,9 @@ struct StageTask {
 ///   interleaved  the same with virtual_stages chunks (Narayanan et al., SC 2021, section 2.2)
 ///   zb-h1        1f1b with weight gradients apart, delayed by the number of the stage (Qi et al., Zero
 ///                Bubble Pipeline Parallelism, 2024)
+///   zb-2p        2 (pp - 1 - stage) forwards first and weight gradients 2 x stage late: no bubble once steps
+///                follow each other, where forward and both parts of backward take the same time (ibid., the
+///                schedule H2; the published scheduler searches for measured times)
 [[nodiscard]] std::vector<StageTask> stage_tasks(const ParallelSpec& parallel, std::int64_t stage,
                                                  std::int64_t microbatches);
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "workloads/expert_load.h"
+#include "workloads/remarks.h"
 #include "workloads/strategies/layout.h"
 #include "workloads/strategies/step_builder.h"
 
 namespace busbar {
 
-/// Ranks, tokens and model FLOPs.
+/// Ranks, tokens, model FLOPs, jitter.
 void finish_trace(const Workload& workload, StepTrace& trace);
 
 /// `Strategy(StepBuilder&)` with forward(task), backward(task), weights_done(task), finish() and memory():
@@ -18,7 +19,7 @@ StepTrace expand_stages(const Workload& workload) {
   StepTrace trace{.name = workload.name};
   const Layout layout(workload.parallel);
   GroupBinder binder(layout, trace);
-  const bool apart = workload.parallel.schedule == PipelineSchedule::kZeroBubbleH1;
+  const bool apart = keeps_weights_apart(workload.parallel.schedule);
   const std::int64_t classes = expert_rank_shares(workload).empty() ? 1 : workload.parallel.ep;
   for (std::int64_t stage = 0; stage < workload.parallel.pp; ++stage)
     for (std::int64_t ep = 0; ep < classes; ++ep) {
@@ -46,6 +47,8 @@ StepTrace expand_stages(const Workload& workload) {
       if (stage == 0 && ep == 0) {
         trace.assumptions = step.assumptions();
         trace.warnings = step.warnings();
+        for (Remark& remark : layout_remarks(workload, step.layers(), strategy.memory()))
+          trace.warnings.push_back(std::move(remark));
       }
       const std::vector<Peer> peers = step.peers();
       trace.programs.push_back(step.take(strategy.memory()));

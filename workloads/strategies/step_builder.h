@@ -71,9 +71,7 @@ class StepBuilder {
   void begin(const StageTask& task);
   void end(const StageTask& task);
   /// Zero-bubble schedules run weight gradients by themselves.
-  [[nodiscard]] bool weights_apart() const {
-    return workload_.parallel.schedule == PipelineSchedule::kZeroBubbleH1;
-  }
+  [[nodiscard]] bool weights_apart() const { return keeps_weights_apart(workload_.parallel.schedule); }
   /// The layer's kernels and exchanges in order; the first waits for `after`. Backward leaves weight
   /// gradients out where the schedule has them apart.
   void add_kernels(const LayerPass& pass, const OpIndices& after = {});
@@ -85,10 +83,12 @@ class StepBuilder {
   /// The gradients of a table that the first and the last stage share.
   void add_embedding_all_reduce();
   void assume(std::string sentence) { assumptions_.push_back(std::move(sentence)); }
-  void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
+  void warn(std::string code, std::string sentence) {
+    warnings_.push_back({std::move(code), std::move(sentence)});
+  }
 
   [[nodiscard]] const std::vector<std::string>& assumptions() const { return assumptions_; }
-  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  [[nodiscard]] const std::vector<Remark>& warnings() const { return warnings_; }
   /// The program, with what its ranks keep. Its peers, by slot.
   [[nodiscard]] Program take(const MemoryUse& memory);
   [[nodiscard]] std::vector<Peer> peers() const;
@@ -133,7 +133,8 @@ class StepBuilder {
   std::vector<std::pair<Message, std::uint32_t>> arrived_;
   Program program_;
   std::vector<SplitMatrix>* matrices_;
-  std::vector<std::string> assumptions_, warnings_;
+  std::vector<std::string> assumptions_;
+  std::vector<Remark> warnings_;
 };
 
 /// The communicator of shards: over all of dp they go by that name in reports.

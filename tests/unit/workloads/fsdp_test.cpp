@@ -171,7 +171,7 @@ TEST(Fsdp, WithoutReshardingGathersOnce) {
                  "b.mb0.p.2.reduce_scatter", "b.mb0.p.1.reduce_scatter", "b.mb0.p.0.reduce_scatter",
                  "b.mb0.root.reduce_scatter"}));
   ASSERT_EQ(trace.warnings.size(), 1U);
-  EXPECT_NE(trace.warnings[0].find("all blocks stay gathered"), std::string::npos);
+  EXPECT_NE(trace.warnings[0].text.find("all blocks stay gathered"), std::string::npos);
 }
 
 TEST(Fsdp, WrappingOnlyTheRootGathersEverythingOnce) {
@@ -181,7 +181,7 @@ TEST(Fsdp, WrappingOnlyTheRootGathersEverythingOnce) {
   EXPECT_EQ(op_called(program, "f.mb0.root.gather").bytes, Bytes(2 * (3 * 8 + 2 * 4)));
   EXPECT_EQ(waits_of(program, "b.mb0.root.reduce_scatter"), Ids{"b.mb0.root.first.kernel"});
   ASSERT_EQ(trace.warnings.size(), 1U);
-  EXPECT_NE(trace.warnings[0].find("wrapping only the root keeps all parameters gathered"),
+  EXPECT_NE(trace.warnings[0].text.find("wrapping only the root keeps all parameters gathered"),
             std::string::npos);
 }
 

@@ -19,7 +19,8 @@ ParallelSpec pipeline(std::int64_t pp, PipelineSchedule schedule = PipelineSched
 }
 
 constexpr PipelineSchedule kAll[] = {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b,
-                                     PipelineSchedule::kInterleaved, PipelineSchedule::kZeroBubbleH1};
+                                     PipelineSchedule::kInterleaved, PipelineSchedule::kZeroBubbleH1,
+                                     PipelineSchedule::kZeroBubble2p};
 
 TEST(BlocksPerChunk, AreEqualWhereTheyDivide) {
   EXPECT_EQ(blocks_per_chunk(32, pipeline(4)), (Numbers{8, 8, 8, 8}));
@@ -68,19 +69,21 @@ TEST(StageTasks, AreEachMicrobatchOfEachChunkOnceInOrder) {
             ++state;
           }
           EXPECT_EQ(seen.size(), static_cast<std::size_t>(m * v));
-          const int last = schedule == PipelineSchedule::kZeroBubbleH1 ? 3 : 2;
+          const int last = keeps_weights_apart(schedule) ? 3 : 2;
           for (const auto& [key, state] : seen) EXPECT_EQ(state, last);
         }
       }
 }
 
 // 1F1B holds pp - stage microbatches, GPipe all of them; ZB-H1 pp on every stage, 1F1B's most (Qi et al.,
-// 2024): the weight gradients that it keeps back still need their activations.
+// 2024): the weight gradients that it keeps back still need their activations. ZB-2p 2 pp - 1, within the two
+// times pp that it is named for.
 TEST(InFlight, IsWhatTheScheduleIsFor) {
   for (std::int64_t stage = 0; stage < 4; ++stage) {
     EXPECT_EQ(in_flight(pipeline(4), stage, 16), 4 - stage);
     EXPECT_EQ(in_flight(pipeline(4, PipelineSchedule::kGpipe), stage, 16), 16);
     EXPECT_EQ(in_flight(pipeline(4, PipelineSchedule::kZeroBubbleH1), stage, 16), 4);
+    EXPECT_EQ(in_flight(pipeline(4, PipelineSchedule::kZeroBubble2p), stage, 16), 7);
   }
 }
 
@@ -94,7 +97,7 @@ double makespan(const ParallelSpec& p, std::int64_t m, double f, double b) {
   std::vector<std::vector<StageTask>> tasks;
   for (std::int64_t s = 0; s < p.pp; ++s) tasks.push_back(stage_tasks(p, s, m));
   const std::int64_t chunks = p.pp * p.virtual_stages;
-  const bool apart = p.schedule == PipelineSchedule::kZeroBubbleH1;
+  const bool apart = keeps_weights_apart(p.schedule);
   for (bool moved = true; moved;) {
     moved = false;
     for (std::size_t s = 0; s < tasks.size(); ++s)
@@ -141,6 +144,18 @@ TEST(Bubble, IsAThirdWithWeightGradientsApart) {
     const double work = 3.0 * static_cast<double>(m);
     EXPECT_NEAR(makespan(pipeline(pp, PipelineSchedule::kZeroBubbleH1), m, 1, 2) - work,
                 static_cast<double>(pp - 1), 1e-9);
+  }
+}
+
+// With twice the forwards ahead every stage works without a pause from its first forward, (p-1) f after the
+// first stage's at the latest, to its last weight gradient.
+TEST(Bubble, IsOnlyTheWayInWithTwiceTheForwardsAhead) {
+  for (const std::int64_t pp : {2, 4, 8}) {
+    for (const std::int64_t m : {2 * pp - 1, 4 * pp}) {
+      const double work = 3.0 * static_cast<double>(m);
+      EXPECT_NEAR(makespan(pipeline(pp, PipelineSchedule::kZeroBubble2p), m, 1, 2) - work,
+                  static_cast<double>(pp - 1), 1e-9);
+    }
   }
 }
 

@@ -109,7 +109,9 @@ TEST(ReadTrace, RootsDefaultToTheFirstMember) {
 TEST(WriteTrace, RoundTripsEveryField) {
   StepTrace trace = trace_of(kStages);
   trace.assumptions = {"one", "with \"quotes\""};
-  trace.warnings = {"two"};
+  trace.warnings = {{"few-microbatches", "two"}};
+  trace.slowdowns = {{{{.first = 0, .count = 1, .stride = 1}}, 1.25}};
+  trace.staggered = true;
   const std::string text = write_trace(trace);
   EXPECT_EQ(all_fields(trace_of(text)), all_fields(trace));
   EXPECT_EQ(write_trace(trace_of(text)), text);
@@ -158,6 +160,12 @@ const std::vector<BadInput>& bad_traces() {
       {"groups.dp0", "[0]", "#/bindings/0/groups/dp: rank 1 is not a member of group 'dp0'"},
       {"bindings.0.ranks", "0-0", "#/bindings: rank 1 is not bound"},
       {"bindings.0.ranks", "0-2", "#/bindings/1/ranks: rank 2 is bound twice"},
+      {"slowdowns", R"([{"ranks": "2-4", "factor": 1.1}])", "#/slowdowns/0: rank 4 is not bound"},
+      {"slowdowns", R"([{"ranks": [1], "factor": 1.1}, {"ranks": "0-1", "factor": 2}])",
+       "#/slowdowns/1: rank 1 is slowed twice"},
+      {"slowdowns", R"([{"ranks": [1], "factor": 0}])", "#/slowdowns/0/factor"},
+      {"staggered", "1", "#/staggered"},
+      {"warnings", R"([{"text": "no code"}])", "'code'"},
       {"bindings.0.ranks", "1-0", "#/bindings/0/ranks: expected ranks as"},
       {"bindings.0.ranks", "[]", "at least one rank"},
       {"bindings.0.program", "frist", "did you mean 'first'?"},

@@ -90,7 +90,11 @@ Workload workload_of(std::string text) {
 std::string all_fields(const StepTrace& trace) {
   std::string text =
       fmt::format("{} ranks {} repeat {} tokens {} flops {}\n{}\n{}\n", trace.name, trace.ranks, trace.repeat,
-                  trace.tokens, trace.model_flops, trace.assumptions, trace.warnings);
+                  trace.tokens, trace.model_flops, trace.assumptions, trace.staggered);
+  for (const Remark& remark : trace.warnings)
+    text += fmt::format("warning {} {}\n", remark.code, remark.text);
+  for (const Slowdown& slow : trace.slowdowns)
+    text += fmt::format("slow {} {}\n", text_of(slow.ranks), slow.factor);
   for (const Group& group : trace.groups)
     text += fmt::format("group {} {}\n", group.name, text_of(group.members));
   for (const SplitMatrix& matrix : trace.matrices) {
