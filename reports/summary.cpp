@@ -21,6 +21,13 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 
 std::string GBps(double v) { return fmt::format("{:.1f} GB/s", v / 1e9); }
 
+// Both definitions where they differ by a per mille of the peak: recomputation counts in the second alone.
+std::string utilisation(const RunResult& r, double mfu) {
+  const double hfu = mfu * r.hardware_flops / r.model_flops;
+  const std::string text = fmt::format("MFU {}", percent(mfu));
+  return r.hardware_flops > 0 && hfu - mfu >= 0.001 ? fmt::format("{}, HFU {}", text, percent(hfu)) : text;
+}
+
 std::string heading(const RunResult& r) {
   const double step = r.step_time.seconds();
   std::string text = fmt::format("{} on {}: {} GPUs\n\n  step time  {}", printable(r.step_name),
@@ -30,7 +37,7 @@ std::string heading(const RunResult& r) {
   if (step > 0 && r.model_flops > 0) {
     const double rate = r.model_flops / step / r.ranks;
     text += fmt::format(", {:.0f} TFLOP/s per GPU", rate / 1e12);
-    if (r.peak_flops) text += fmt::format(" (MFU {})", percent(rate / *r.peak_flops));
+    if (r.peak_flops) text += fmt::format(" ({})", utilisation(r, rate / *r.peak_flops));
   }
   return text + "\n";
 }
@@ -49,6 +56,20 @@ std::string split_text(const RunResult& r) {
   add("waiting for stragglers", r.split.straggler_wait);
   add("idle", r.split.idle);
   return fmt::format("\nWhere it went (rank {}, which ends last)\n{}", r.last_rank, table.text(2));
+}
+
+// The bubble over the rest of the step too, and the stage or expert rank that sets the pace.
+std::string balance_text(const RunResult& r) {
+  std::string text;
+  if (r.split.bubble > Time::zero())
+    text += fmt::format("  the bubble is {} of the step, {} of the rest of it\n",
+                        percent(bubble_of_step(r.split)), percent(bubble_of_ideal(r.split)));
+  const ComputeBalance balance = compute_balance(r.roles);
+  if (balance.imbalance >= 1.005)
+    text += fmt::format("  {} computes longest: {}, {:.2f} x the mean of all ranks\n",
+                        printable(r.roles[balance.busiest].program),
+                        to_text(r.roles[balance.busiest].compute), balance.imbalance);
+  return text;
 }
 
 std::string collectives_text(const RunResult& r) {
@@ -188,8 +209,8 @@ std::string change(double before, double after) {
 }  // namespace
 
 std::string summary_text(const RunResult& r) {
-  return heading(r) + split_text(r) + collectives_text(r) + links_text(r) + path_text(r) + advice(r) +
-         memory_text(r) + notes_text(r);
+  return heading(r) + split_text(r) + balance_text(r) + collectives_text(r) + links_text(r) + path_text(r) +
+         advice(r) + memory_text(r) + notes_text(r);
 }
 
 std::string compare_text(const OldResult& before, const RunResult& after) {

@@ -190,7 +190,8 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   if (given_as_trace) {
     trace = read_trace(*inputs.workload);
   } else {
-    const Workload workload = read_workload(*inputs.workload);
+    Workload workload = read_workload(*inputs.workload);
+    workload.seed = o.seed;
     for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
     trace = expand(workload);
   }

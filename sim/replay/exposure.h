@@ -1,6 +1,7 @@
 // Exact accounting of each rank's time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -51,6 +52,11 @@ class Exposure {
         return {};
     }
     return {};
+  }
+  /// Forgets what a rank has spent so far.
+  void restart(std::uint32_t rank) {
+    ranks_[rank].totals = {};
+    std::fill_n(exposed_.begin() + static_cast<std::ptrdiff_t>(rank * kinds_), kinds_, Time::zero());
   }
   [[nodiscard]] Counts& counts(std::uint32_t rank) { return ranks_[rank].counts; }
   [[nodiscard]] Time since(std::uint32_t rank) const { return ranks_[rank].since; }

@@ -107,7 +107,9 @@ std::vector<Warning> small_message_warnings(Replay& replay, Time step) {
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0 || r.bytes.count() == 0 || r.ranks < 2) continue;
     Messages& messages = found[{r.kind, r.group}];
-    messages.all += r.runs / r.groups;
+    const auto runs = static_cast<std::uint64_t>(
+        std::llround(replay.counted_share() * static_cast<double>(r.runs / r.groups)));
+    messages.all += runs;
     auto half = known.find({r.kind, r.group, r.ranks});
     if (half == known.end()) {
       const auto searched = half_bandwidth_above(r, replay.plans(), solver);
@@ -115,8 +117,8 @@ std::vector<Warning> small_message_warnings(Replay& replay, Time step) {
       half = known.emplace(std::tuple(r.kind, r.group, r.ranks), *searched).first;
     }
     if (r.bytes >= half->second) continue;
-    messages.below += r.runs / r.groups;
-    messages.below_s += 1e-12 * r.time_ps / static_cast<double>(r.groups);
+    messages.below += runs;
+    messages.below_s += 1e-12 * replay.counted_share() * r.time_ps / static_cast<double>(r.groups);
     messages.half = std::max(messages.half, half->second);
   }
   std::vector<Warning> warnings;

@@ -191,7 +191,9 @@ void Replay::start_kernel(std::uint32_t player, std::uint32_t stream, std::uint3
   const std::uint32_t lane = ranks_[player].first_lane + stream;
   lanes_[lane].status = LaneStatus::kRunning;
   ++exposure_.counts(player).kernels;
-  const std::uint32_t slot = kernels_.start(player, demands_[demands_of_rank_[rank_of(player)]][op], now_);
+  KernelDemand demand = demands_[demands_of_rank_[rank_of(player)]][op];
+  if (const double f = slowdown_of_[player]; f != 1) demand = {demand.sm_s * f, demand.memory_s * f};
+  const std::uint32_t slot = kernels_.start(player, demand, now_);
   if (lane_of_kernel_.size() <= slot) lane_of_kernel_.resize(slot + 1);
   lane_of_kernel_[slot] = lane;
 }
@@ -252,7 +254,12 @@ void Replay::end_op(std::uint32_t lane_id, std::uint32_t node) {
 
 void Replay::end_pass(std::uint32_t player) {
   RankState& r = ranks_[player];
-  if (++r.passes == trace_->repeat) {
+  if (++r.passes == 1 && trace_->staggered) {
+    note(player);
+    exposure_.restart(player);
+    r.begin = now_;
+  }
+  if (r.passes == passes()) {
     r.finished = true;
     r.end = now_;
     note(player);

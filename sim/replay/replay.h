@@ -51,7 +51,7 @@ struct RankState {
   std::int64_t passes = 0;
   bool dirty = false;
   bool finished = false;
-  Time end;
+  Time begin, end;  // of the passes that are the step: begin is 0 unless the trace is staggered
 };
 
 /// A communication under way.
@@ -118,6 +118,12 @@ class Replay {
   }
   /// The number, in its program, of the operation at which a lane stands.
   [[nodiscard]] std::uint32_t op_number(std::uint32_t player, std::uint32_t stream) const;
+  /// Through the programs, one that only brings ranks into their places included.
+  [[nodiscard]] std::int64_t passes() const { return trace_->repeat + (trace_->staggered ? 1 : 0); }
+  /// Of everything that was counted over all passes, what one step has.
+  [[nodiscard]] double counted_share() const {
+    return static_cast<double>(trace_->repeat) / static_cast<double>(passes());
+  }
   [[nodiscard]] std::uint64_t events() const { return queue_.pushed(); }
   [[nodiscard]] Time now() const { return now_; }
   /// The operation at which a lane stands, or nullptr at its end.
@@ -129,6 +135,7 @@ class Replay {
   }
 
  private:
+  [[nodiscard]] std::vector<double> slowdowns() const;
   void price_kernels();
   [[nodiscard]] std::vector<KernelDemand> demands(std::uint32_t rank) const;
   [[nodiscard]] System find_system(const ReplayOptions& options);
@@ -188,6 +195,7 @@ class Replay {
   std::vector<RankState> ranks_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> player_of_lane_;
+  std::vector<double> slowdown_of_;             // by player: factor on its kernels' times
   std::vector<std::uint32_t> lane_of_kernel_;  // by kernel slot
   std::vector<std::uint32_t> run_of_strand_;   // by strand slot
   std::vector<Run> runs_;

@@ -47,9 +47,11 @@ System Replay::find_system(const ReplayOptions& options) {
 // What a rank or a link brings along: its kernels' times and its GPU; its capacity and what reports call it.
 SystemColours Replay::colours(std::span<const std::uint32_t> apart) const {
   SystemColours colours;
+  const std::vector<double> slowdown = slowdowns();
   for (std::uint32_t rank = 0; rank < trace_->ranks; ++rank) {
     const KernelSet::Gpu gpu = gpu_of(rank);
-    colours.ranks.push_back(mix(mix(demands_of_rank_[rank], static_cast<std::uint64_t>(gpu.sms)),
+    const std::uint64_t kernels = mix(demands_of_rank_[rank], std::bit_cast<std::uint64_t>(slowdown[rank]));
+    colours.ranks.push_back(mix(mix(kernels, static_cast<std::uint64_t>(gpu.sms)),
                                 static_cast<std::uint64_t>(gpu.memory_Bps)));
   }
   for (const std::uint32_t rank : apart)
@@ -81,6 +83,8 @@ std::vector<KernelSet::Gpu> Replay::gpus() const {
 void Replay::seat_players() {
   ranks_.resize(system_.players.size());
   timeline_of_.assign(ranks_.size(), -1);
+  const std::vector<double> slowdown = slowdowns();
+  for (const Player& player : system_.players) slowdown_of_.push_back(slowdown[player.rank]);
   std::vector<bool> shown(index_.programs.size(), false);
   for (std::uint32_t player = 0; player < ranks_.size(); ++player) {
     RankState& r = ranks_[player];
@@ -96,6 +100,14 @@ void Replay::seat_players() {
     timeline_of_[player] = static_cast<std::int32_t>(timelines_.size());
     timelines_.push_back({rank_of(player), program_of(player).name, {}});
   }
+}
+
+// By rank: the factor on the times of its kernels.
+std::vector<double> Replay::slowdowns() const {
+  std::vector<double> factors(trace_->ranks, 1);
+  for (const Slowdown& slowdown : trace_->slowdowns)
+    for (const std::uint32_t rank : expand(slowdown.ranks)) factors[rank] = slowdown.factor;
+  return factors;
 }
 
 void Replay::price_kernels() {

@@ -10,8 +10,9 @@
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/kernel_time.h"
-#include "sim/replay/half_bandwidth.h"
 #include "sim/replay/replay.h"
+#include "sim/replay/step_figures.h"
+#include "sim/replay/step_warnings.h"
 
 namespace busbar {
 
@@ -19,7 +20,7 @@ namespace {
 
 TimeSplit split_of(Replay& replay, std::uint32_t player) {
   const Exposure::Totals& t = replay.exposure().totals(player);
-  TimeSplit split{.step = replay.ranks()[player].end,
+  TimeSplit split{.step = replay.ranks()[player].end - replay.ranks()[player].begin,
                   .compute = t.compute,
                   .exposed = t.exposed,
                   .bubble = t.bubble,
@@ -36,17 +37,18 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
   std::vector<CollectiveRecord> list;
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0) continue;
-    CollectiveRecord c{.operation = std::string(name_of(r.kind)),
-                       .group = r.group,
-                       .ranks = r.ranks,
-                       .bytes = r.bytes,
-                       .algorithm = r.algorithm,
-                       .protocol = r.protocol,
-                       .channels = r.channels,
-                       .count = r.runs_per_group()};
+    CollectiveRecord c{
+        .operation = std::string(name_of(r.kind)),
+        .group = r.group,
+        .ranks = r.ranks,
+        .bytes = r.bytes,
+        .algorithm = r.algorithm,
+        .protocol = r.protocol,
+        .channels = r.channels,
+        .count = std::llround(replay.counted_share() * static_cast<double>(r.runs_per_group()))};
     c.time = r.mean_time();
-    c.exposed = Time::picoseconds(
-        std::llround(r.exposed_ps / (static_cast<double>(r.groups) * std::max(1U, r.ranks))));
+    c.exposed = Time::picoseconds(std::llround(replay.counted_share() * r.exposed_ps /
+                                               (static_cast<double>(r.groups) * std::max(1U, r.ranks))));
     if (c.time > Time::zero()) c.algbw_Bps = r.bytes.as_double() / c.time.seconds();
     c.busbw_Bps = c.algbw_Bps * busbw_factor(r.kind, r.ranks);
     list.push_back(std::move(c));
@@ -57,10 +59,28 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
   return list;
 }
 
+// Sums over all passes, of which a step is a share.
+void count_once(Explanation& e, double share) {
+  if (share == 1) return;
+  const auto part = [&](Time time) {
+    return Time::picoseconds(std::llround(share * static_cast<double>(time.ps())));
+  };
+  e.count = std::llround(share * static_cast<double>(e.count));
+  e.waited = part(e.waited);
+  for (auto& w : e.waited_for) w.caused = part(w.caused);
+  for (StartCause& c : e.started_by)
+    c.count = static_cast<std::uint64_t>(std::llround(share * static_cast<double>(c.count)));
+  for (ClassTraffic& c : e.crosses) {
+    c.bytes *= share;
+    c.bytes_per_gpu *= share;
+  }
+}
+
 // In the order of the collectives: those that take longest in all first.
 std::vector<Explanation> explanations_of(Replay& replay) {
   std::vector<Explanation> list = replay.explainer()->explanations(replay);
   std::erase_if(list, [](const Explanation& e) { return e.count == 0; });
+  for (Explanation& e : list) count_once(e, replay.counted_share());
   std::stable_sort(list.begin(), list.end(), [](const Explanation& a, const Explanation& b) {
     return a.time * a.count > b.time * b.count;
   });
@@ -73,27 +93,28 @@ std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time 
   const std::vector<double>& capacity = replay.placement().capacities();
   std::map<std::tuple<std::string, double, double, double, double>, std::size_t> known;
   std::vector<LinkRecord> list;
+  const double share = replay.counted_share();
   for (std::size_t i = 0; i < totals.size(); ++i) {
     if (totals[i].bytes == 0) continue;
+    const double bytes = share * totals[i].bytes;
     const LinkId id = LinkId::from_index(i);
     const std::uint64_t alike = replay.system().links_alike.empty() ? 1 : replay.system().links_alike[i];
     const double nominal = topology.link(id).bandwidth.Bps();
     const std::string link_class = topology.link_class(id);
-    const auto [it, is_new] = known.try_emplace(
-        {link_class, capacity[i], nominal, totals[i].bytes, totals[i].peak_share}, list.size());
+    const auto [it, is_new] =
+        known.try_emplace({link_class, capacity[i], nominal, bytes, totals[i].peak_share}, list.size());
     if (!is_new) {
       list[it->second].members += alike;
       continue;
     }
-    list.push_back(
-        {.name = topology.link_name(id),
-         .link_class = link_class,
-         .members = alike,
-         .capacity_Bps = capacity[i],
-         .nominal_Bps = nominal,
-         .bytes = totals[i].bytes,
-         .busy_fraction = step > Time::zero() ? totals[i].bytes / (capacity[i] * step.seconds()) : 0,
-         .peak_fraction = totals[i].peak_share});
+    list.push_back({.name = topology.link_name(id),
+                    .link_class = link_class,
+                    .members = alike,
+                    .capacity_Bps = capacity[i],
+                    .nominal_Bps = nominal,
+                    .bytes = bytes,
+                    .busy_fraction = step > Time::zero() ? bytes / (capacity[i] * step.seconds()) : 0,
+                    .peak_fraction = totals[i].peak_share});
   }
   std::stable_sort(list.begin(), list.end(), [](const LinkRecord& a, const LinkRecord& b) {
     return a.busy_fraction > b.busy_fraction;
@@ -112,16 +133,16 @@ std::vector<CriticalSegment> critical_path_of(Replay& replay, std::uint32_t play
       node = last;
   }
   std::vector<CriticalSegment> path;
-  for (; node != History::kNone; node = history.at(node).parent) {
+  for (; node != History::kNone && history.at(node).end > state.begin; node = history.at(node).parent) {
     const HistoryNode& n = history.at(node);
     const Op& op = replay.trace().programs[n.program].ops[n.op];
     CriticalSegment segment{.rank = replay.rank_of(n.player),
                             .operation = op.id,
                             .what = std::string(activity_of(op)),
                             .phase = std::string(name_of(op.phase)),
-                            .start = n.start,
-                            .end = n.end};
-    if (n.parent == History::kNone) {
+                            .start = std::max(n.start, state.begin) - state.begin,
+                            .end = n.end - state.begin};
+    if (n.parent == History::kNone || history.at(n.parent).end <= state.begin) {
       segment.waits_for = "the start";
     } else {
       const HistoryNode& p = history.at(n.parent);
@@ -156,66 +177,6 @@ std::optional<MemoryRecord> memory_of(Replay& replay, const Topology& topology) 
     if (capacity) fullest->fits = m.total() <= *capacity;
   }
   return fullest;
-}
-
-// MFU is measured against the peak of the type in which most FLOPs run.
-std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) {
-  const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
-  if (model < 0) return std::nullopt;
-  std::map<DataType, double> flops;
-  for (const Program& program : trace.programs)
-    for (const Op& op : program.ops) flops[op.work.type] += op.work.flops;
-  const auto most =
-      std::max_element(flops.begin(), flops.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  const auto& peaks = topology.gpu_models()[static_cast<std::size_t>(model)].peak;
-  if (most == flops.end() || most->second == 0 || !peaks.contains(most->first)) return std::nullopt;
-  return peaks.at(most->first).flops();
-}
-
-void warn_of_wire(RunResult& result, Replay& replay) {
-  for (std::uint32_t g = 0; g < replay.trace().groups.size(); ++g) {
-    const GroupRoutes* routes = replay.plans().routes(GroupId(g));
-    if (routes == nullptr || routes->hosts < 2 || routes->inter_link == LinkType::kRdma) continue;
-    result.warnings.push_back({"wire", fmt::format("latencies of {} are not known; those of rdma stand in",
-                                                   name_of(routes->inter_link))});
-    return;
-  }
-}
-
-void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
-  for (std::uint32_t g = 0; g < replay.trace().groups.size(); ++g) {
-    const GroupRoutes* routes = replay.plans().routes(GroupId(g));
-    if (routes == nullptr || routes->hosts < 2 || routes->rings.empty()) continue;
-    const auto first = replay.plans().members(GroupId(g)).front();
-    const std::uint32_t host = topology.device(topology.ranks()[first]).host;
-    if (host == kNoHost || topology.hosts()[host].nics.size() <= routes->facts.nics) continue;
-    result.warnings.push_back(
-        {"few-nics",
-         fmt::format("group {} uses {} of the {} NICs of a host", quoted(replay.trace().groups[g].name),
-                     routes->facts.nics, topology.hosts()[host].nics.size())});
-    return;  // groups of one kind are alike: one sentence is enough
-  }
-}
-
-void add_warnings(RunResult& result, Replay& replay, const Topology& topology) {
-  for (const std::string& text : replay.trace().warnings) result.warnings.push_back({"workload", text});
-  for (const std::string& model :
-       result.inputs.profile == "ideal" ? std::vector<std::string>{} : replay.placement().unmatched_models())
-    result.warnings.push_back(
-        {"unknown-gpu", fmt::format("no constants are known for {}; those of {} stand in", quoted(model),
-                                    replay.placement().generation(0).name)});
-  if (result.memory && result.memory->fits == false)
-    result.warnings.push_back(
-        {"memory", fmt::format("needs {} per GPU, which has {}", to_si_text(result.memory->total),
-                               to_si_text(*result.memory->capacity))});
-  if (replay.trace().ranks < topology.ranks().size())
-    result.warnings.push_back(
-        {"idle-gpus", fmt::format("{} of {} GPUs take part", replay.trace().ranks, topology.ranks().size())});
-  warn_of_nics(result, replay, topology);
-  if (auto warning = unused_log_warning(replay)) result.warnings.push_back(std::move(*warning));
-  if (result.inputs.profile != "ideal") warn_of_wire(result, replay);
-  for (Warning& warning : small_message_warnings(replay, result.step_time))
-    result.warnings.push_back(std::move(warning));
 }
 
 // The framework's kernels have a share of their own.
@@ -269,13 +230,18 @@ RunResult result_of(Replay& replay, const Topology& topology, const StepTrace& t
                    .tokens = trace.tokens * static_cast<double>(trace.repeat),
                    .model_flops = trace.model_flops * static_cast<double>(trace.repeat)};
   result.inputs.profile = profile.name;
+  const auto step_of = [&](std::uint32_t player) {
+    return replay.ranks()[player].end - replay.ranks()[player].begin;
+  };
   std::uint32_t last = 0;
   for (std::uint32_t player = 0; player < replay.ranks().size(); ++player)
-    if (replay.ranks()[player].end > replay.ranks()[last].end) last = player;
+    if (step_of(player) > step_of(last)) last = player;
   result.last_rank = replay.rank_of(last);
-  result.step_time = replay.ranks()[last].end;
+  result.step_time = step_of(last);
   result.split = split_of(replay, last);
+  result.hardware_flops = hardware_flops_of(trace);
   result.peak_flops = peak_of(trace, topology);
+  result.roles = roles_of(replay);
   result.memory = memory_of(replay, topology);
   result.collectives = collectives_of(replay);
   result.links = links_of(replay, topology, result.step_time);
@@ -285,7 +251,7 @@ RunResult result_of(Replay& replay, const Topology& topology, const StepTrace& t
   if (replay.explainer() != nullptr) result.explanations = explanations_of(replay);
   add_assumptions(result, replay, profile);
   add_parameters(result, replay, profile);
-  add_warnings(result, replay, topology);
+  add_step_warnings(result, replay, topology);
   result.events = replay.events();
   result.solves = replay.strands().solves();
   result.classes = replay.system().players.size();

@@ -74,6 +74,13 @@ struct RankTimeline {
   std::vector<TimelineEntry> entries;
 };
 
+/// What the ranks of one program (a pipeline stage, a place among experts) spend on average.
+struct RoleRecord {
+  std::string program;
+  std::uint32_t ranks = 0;
+  Time compute, bubble;
+};
+
 struct Warning {
   std::string code, text;
 };
@@ -99,8 +106,12 @@ struct RunResult {
   std::uint32_t last_rank = 0;         // ends last; ties: the lowest
   TimeSplit split;                     // of last_rank
   double tokens = 0, model_flops = 0;  // per step, all ranks; 0: unknown
+  /// FLOPs of all kernels, per step, all ranks: the model's, what is recomputed (also inside fused
+  /// attention's backward), and padding. 0: unknown, as where a kernel is given by its duration.
+  double hardware_flops = 0;
   std::optional<double> peak_flops;    // of one GPU in the matmul type, for MFU
   std::optional<MemoryRecord> memory;  // largest over programs
+  std::vector<RoleRecord> roles;       // in the order of programs
   std::vector<CollectiveRecord> collectives;
   std::vector<LinkRecord> links;  // busiest first
   std::vector<CriticalSegment> critical_path;
@@ -117,6 +128,34 @@ struct RunResult {
 /// Picoseconds that the five parts miss of the step: always 0.
 [[nodiscard]] inline Time unaccounted(const TimeSplit& s) {
   return s.step - s.compute - s.exposed - s.bubble - s.straggler_wait - s.idle;
+}
+
+/// Bubble by both definitions of the field: its share of the step, and what it adds to the rest of the step
+/// (the ideal time). 1F1B with m microbatches on p equal stages: (p-1)/(m+p-1) and (p-1)/m.
+/// Source: Huang et al., GPipe, 2019, section 2.3; Narayanan et al., SC 2021, section 2.2.1.
+[[nodiscard]] inline double bubble_of_step(const TimeSplit& s) {
+  return s.step > Time::zero() ? s.bubble.seconds() / s.step.seconds() : 0;
+}
+[[nodiscard]] inline double bubble_of_ideal(const TimeSplit& s) {
+  return s.step > s.bubble ? s.bubble.seconds() / (s.step - s.bubble).seconds() : 0;
+}
+
+/// The role whose ranks compute longest, and its time over the mean of all ranks. 1: all alike, or no
+/// kernels.
+struct ComputeBalance {
+  std::size_t busiest = 0;  // of `roles`
+  double imbalance = 1;
+};
+[[nodiscard]] inline ComputeBalance compute_balance(const std::vector<RoleRecord>& roles) {
+  ComputeBalance balance;
+  double sum = 0, ranks = 0;
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    sum += roles[i].compute.seconds() * roles[i].ranks;
+    ranks += roles[i].ranks;
+    if (roles[i].compute > roles[balance.busiest].compute) balance.busiest = i;
+  }
+  if (sum > 0) balance.imbalance = roles[balance.busiest].compute.seconds() * ranks / sum;
+  return balance;
 }
 
 }  // namespace busbar

@@ -202,6 +202,21 @@ void add_throughput(Json& j, const RunResult& r) {
     j["model_flops_per_s_per_gpu"] = r.model_flops / step / r.ranks;
     if (r.peak_flops) j["mfu"] = r.model_flops / step / r.ranks / *r.peak_flops;
   }
+  if (r.hardware_flops <= 0) return;
+  j["hardware_flops_per_s_per_gpu"] = r.hardware_flops / step / r.ranks;
+  if (r.peak_flops) j["hfu"] = r.hardware_flops / step / r.ranks / *r.peak_flops;
+}
+
+void add_balance(Json& j, const RunResult& r) {
+  j["bubble_of_step"] = bubble_of_step(r.split);
+  j["bubble_of_ideal"] = bubble_of_ideal(r.split);
+  j["compute_imbalance"] = compute_balance(r.roles).imbalance;
+  j["roles"] = Json::array();
+  for (const RoleRecord& role : r.roles)
+    j["roles"].push_back({{"program", role.program},
+                          {"ranks", role.ranks},
+                          {"compute_s", role.compute.seconds()},
+                          {"bubble_s", role.bubble.seconds()}});
 }
 
 }  // namespace
@@ -230,6 +245,7 @@ std::string write_result(const RunResult& r) {
   j["exposed_by_group"] = Json::object();
   for (const auto& [group, time] : r.split.exposed_by_group) j["exposed_by_group"][group] = time.seconds();
   add_throughput(j, r);
+  add_balance(j, r);
   if (r.memory) j["memory"] = memory_json(*r.memory);
   j["collectives"] = Json::array();
   for (const CollectiveRecord& c : r.collectives) j["collectives"].push_back(collective_json(c));

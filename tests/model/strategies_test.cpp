@@ -2,7 +2,10 @@
 // cost.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 #include "tests/support/inline.h"
 #include "tests/support/seeded.h"
@@ -39,10 +42,10 @@ RandomLayout random_layout(Seeded& random) {
   l.experts = random.one_in(2);
   l.etp = l.experts && random.one_in(2) ? 1 : l.tp;
   l.ep = l.experts ? std::gcd(l.tp * l.cp * l.dp / l.etp, std::int64_t{1} << random.integer(0, 3)) : 1;
-  l.schedule = pick(random, {"gpipe", "1f1b", "interleaved", "zb-h1"});
+  l.schedule = pick(random, {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-2p"});
   l.virtual_stages = l.schedule == "interleaved" ? random.integer(1, 2) : 1;
   l.microbatches = l.pp * random.integer(1, 3);
-  l.sharding = l.schedule == "zb-h1"
+  l.sharding = l.schedule.starts_with("zb")
                    ? pick(random, {"none", "zero1", "zero2", "distributed", "parameter-server", "horovod"})
                    : pick(random, {"none", "zero1", "zero2", "zero3", "fsdp", "hsdp", "distributed",
                                    "parameter-server", "horovod"});
@@ -124,6 +127,71 @@ TEST(Pipelines, WaitForTheirNeighboursAsLongAsTheClosedFormSays) {
   EXPECT_NEAR(bubble_share(piped(8, 32, 4, "interleaved")), 1.75 / 33.75, 1e-9);
   EXPECT_NEAR(1.75 / 33.75, 0.052, 0.0002);
   EXPECT_EQ(piped(8, 64, 1, "1f1b").step_time, Time::from_seconds(71 * 6e-3));
+}
+
+/// A transformer's pipeline in which a forward and either part of a backward take 1 ms a stage, and messages
+/// nothing.
+RunResult equal_parts(std::int64_t stages, std::int64_t microbatches, const char* schedule) {
+  StepTrace trace = workload_from(fmt::format(
+      R"({{"schema": "busbar.workload/1", "batch": {{"sequence": 8, "global": {}}}, "optimizer": {{"kind": "none"}},
+          "model": {{"layers": {}, "hidden": 8, "ffn_hidden": 8, "heads": 1, "vocab": 8}},
+          "parallel": {{"pp": {}, "dp": 1, "schedule": "{}"}}}})",
+      microbatches, stages, stages, schedule));
+  for (Program& program : trace.programs) {
+    std::set<std::tuple<Phase, bool, std::int32_t>> known;  // the first kernel of a part stands for all
+    for (Op& op : program.ops) {
+      for (Transfer& transfer : op.transfers) transfer.bytes = 0_B;
+      if (op.kind != OpKind::kCompute) continue;
+      const bool first = known.insert({op.phase, op.id.ends_with(".wgrad"), op.microbatch}).second;
+      op.work = {.duration = Time::from_seconds(first ? 1e-3 : 0)};
+    }
+  }
+  return simulate_ideal(star(static_cast<int>(stages), "100 GB/s"), trace);
+}
+
+// Apart and s late, weight gradients leave (p - 1) f of the bubble. With twice the forwards ahead, too, each
+// stage works from its first forward on; the next step begins on each stage where the last one ended, so
+// that nothing is left. With fewer than 2 p - 1 microbatches as many forwards are missing.
+TEST(Pipelines, HaveNoBubbleWhereStepsFollowEachOther) {
+  for (const std::int64_t p : {2, 4, 8}) {
+    for (const std::int64_t m : {2 * p - 1, 3 * p}) {
+      const RunResult none = equal_parts(p, m, "zb-2p");
+      EXPECT_EQ(none.step_time, Time::from_seconds(static_cast<double>(3 * m) * 1e-3)) << p << " " << m;
+      EXPECT_EQ(none.split.bubble, Time::zero());
+      EXPECT_EQ(none.split.compute, none.step_time);
+      EXPECT_EQ(unaccounted(none.split), Time::zero());
+      for (const RoleRecord& role : none.roles) EXPECT_EQ(role.compute, none.split.compute);
+      for (const CollectiveRecord& c : none.collectives) EXPECT_EQ(c.count % m, 0) << c.count;
+      EXPECT_EQ(equal_parts(p, m, "zb-h1").step_time,
+                Time::from_seconds(static_cast<double>(3 * m + p - 1) * 1e-3));
+    }
+    EXPECT_EQ(equal_parts(p, p, "zb-2p").step_time,
+              Time::from_seconds(static_cast<double>(3 * p + (2 * p - 1 - p)) * 1e-3));
+  }
+}
+
+// ---- Jitter ----
+
+// A kernel of 10 ms on each of four ranks, then a sum: all wait for the slowest, 10 ms times its factor.
+TEST(Jitter, MakesAllWaitForTheSlowest) {
+  const auto text = [](const char* per) {
+    return fmt::format(
+        R"({{"schema": "busbar.workload/1", "batch": {{"global": 4}}, "optimizer": {{"kind": "none"}},
+          "model": {{"parameters": [{{"name": "b", "shape": [8], "forward": "4 ms", "backward": "6 ms"}}]}},
+          "parallel": {{"dp": 4}}, "jitter": {{"compute": {{"lognormal": 0.2, "per": "{}"}}}}}})",
+        per);
+  };
+  const StepTrace trace = workload_from(text("rank"));
+  ASSERT_EQ(trace.slowdowns.size(), 4U);
+  double slowest = 0;
+  for (const Slowdown& slowdown : trace.slowdowns) slowest = std::max(slowest, slowdown.factor);
+  const double step = simulate_ideal(star(4, "100 GB/s"), trace).step_time.seconds();
+  EXPECT_NEAR(step, 10e-3 * slowest + 2.0 * 3 / 4 * 16 / 100e9, 2e-12);
+  // All ranks of the one role are slowed alike.
+  const StepTrace role = workload_from(text("role"));
+  ASSERT_EQ(role.slowdowns.size(), 1U);
+  EXPECT_NEAR(simulate_ideal(star(4, "100 GB/s"), role).step_time.seconds(),
+              10e-3 * role.slowdowns[0].factor + 2.0 * 3 / 4 * 16 / 100e9, 2e-12);
 }
 
 // ---- Experts ----

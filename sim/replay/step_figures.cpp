@@ -1,0 +1,70 @@
+#include "sim/replay/step_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace busbar {
+
+namespace {
+
+/// none: a kernel has a duration in place of work.
+std::optional<double> flops_of(const Program& program) {
+  double flops = 0;
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::kCompute && op.work.duration) return std::nullopt;
+    flops += op.work.flops;
+  }
+  return flops;
+}
+
+}  // namespace
+
+double hardware_flops_of(const StepTrace& trace) {
+  std::vector<std::uint64_t> ranks(trace.programs.size(), 0);
+  for (const Binding& binding : trace.bindings) ranks[binding.program] += count(binding.ranks);
+  double sum = 0;
+  for (std::size_t p = 0; p < trace.programs.size(); ++p) {
+    const std::optional<double> flops = flops_of(trace.programs[p]);
+    if (!flops) return 0;
+    sum += *flops * static_cast<double>(ranks[p]);
+  }
+  return sum * static_cast<double>(trace.repeat);
+}
+
+std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) {
+  const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
+  if (model < 0) return std::nullopt;
+  std::map<DataType, double> flops;
+  for (const Program& program : trace.programs)
+    for (const Op& op : program.ops) flops[op.work.type] += op.work.flops;
+  const auto most =
+      std::max_element(flops.begin(), flops.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto& peaks = topology.gpu_models()[static_cast<std::size_t>(model)].peak;
+  if (most == flops.end() || most->second == 0 || !peaks.contains(most->first)) return std::nullopt;
+  return peaks.at(most->first).flops();
+}
+
+std::vector<RoleRecord> roles_of(const Replay& replay) {
+  const std::vector<Program>& programs = replay.trace().programs;
+  std::vector<RoleRecord> roles(programs.size());
+  std::vector<double> compute_ps(programs.size(), 0), bubble_ps(programs.size(), 0);  // beyond Time, summed
+  for (std::uint32_t player = 0; player < replay.ranks().size(); ++player) {
+    const std::uint32_t p = replay.index().programs[replay.ranks()[player].program].program;
+    const Exposure::Totals& spent = replay.exposure().totals(player);
+    const auto alike = static_cast<std::uint32_t>(replay.system().players[player].alike);
+    roles[p].ranks += alike;
+    compute_ps[p] += static_cast<double>(spent.compute.ps()) * alike;
+    bubble_ps[p] += static_cast<double>(spent.bubble.ps()) * alike;
+  }
+  for (std::size_t p = 0; p < roles.size(); ++p) {
+    if (roles[p].ranks == 0) continue;
+    roles[p].program = programs[p].name;
+    roles[p].compute = Time::picoseconds(std::llround(compute_ps[p] / roles[p].ranks));
+    roles[p].bubble = Time::picoseconds(std::llround(bubble_ps[p] / roles[p].ranks));
+  }
+  std::erase_if(roles, [](const RoleRecord& role) { return role.ranks == 0; });
+  return roles;
+}
+
+}  // namespace busbar

@@ -1,0 +1,23 @@
+// Figures of a whole step that follow from its kernels: FLOPs, peak, who computes how long.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/replay/replay.h"
+#include "sim/result/run_result.h"
+#include "topologies/topology.h"
+#include "workloads/trace.h"
+
+namespace busbar {
+
+/// FLOPs of all kernels of a step on all ranks; 0 (unknown) where some kernel is given by its duration.
+[[nodiscard]] double hardware_flops_of(const StepTrace& trace);
+
+/// Of the first rank's GPU, in the type in which most FLOPs run; none: no such figure.
+[[nodiscard]] std::optional<double> peak_of(const StepTrace& trace, const Topology& topology);
+
+/// By program: mean compute and bubble of its ranks. Requires: the replay has run.
+[[nodiscard]] std::vector<RoleRecord> roles_of(const Replay& replay);
+
+}  // namespace busbar
