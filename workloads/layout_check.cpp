@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sim/base/error.h"
 #include "workloads/jitter.h"
@@ -74,6 +75,26 @@ void check_pipeline(const Workload& workload, std::int64_t microbatches) {
 }
 
 }  // namespace
+
+// Rails and hosts of an expert group must be a grid.
+void check_hosts(const Workload& w) {
+  if (!w.moe.node_limit) return;
+  require(w.parallel.host_ranks.has_value(),
+          "moe.node_limit needs hosts with equally many ranks each, numbered host by host");
+  const Layout layout(w.parallel);
+  for (const std::uint32_t rank : layout.stage(0)) {
+    const std::vector<std::uint32_t> group = layout.members("ep", layout.place_of(rank));
+    if (group.front() != rank) continue;
+    std::map<std::int64_t, std::int64_t> on;
+    for (const std::uint32_t member : group) ++on[std::int64_t{member} / *w.parallel.host_ranks];
+    for (const auto& [host, ranks] : on)
+      require(
+          ranks == on.begin()->second,
+          fmt::format("moe.node_limit needs as many ranks of an expert group on each host; the group of rank "
+                      "{} has {} on one and {} on another",
+                      rank, on.begin()->second, ranks));
+  }
+}
 
 void check_layout(const Workload& workload) {
   const ParallelSpec& p = workload.parallel;

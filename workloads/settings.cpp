@@ -40,6 +40,7 @@ void add_experts(const Workload& w, Settings& s) {
   const MoeSpec& moe = w.moe;
   s.emplace_back("moe.capacity_factor",
                  moe.capacity_factor ? fmt::format("{}", *moe.capacity_factor) : "none");
+  if (moe.node_limit) s.emplace_back("moe.node_limit", fmt::format("{}", *moe.node_limit));
   if (!moe.histogram.empty())
     s.emplace_back("moe.imbalance.histogram", fmt::format("{}", fmt::join(moe.histogram, " ")));
   else if (moe.hot != 1)

@@ -100,6 +100,7 @@ StepTrace expand(const Workload& workload) {
   const Strategy* strategy = find_row(strategies(), name_of(workload.parallel.sharding));
   BUSBAR_CHECK(strategy != nullptr);
   check_layout(workload);
+  check_hosts(workload);
   return strategy->expand(workload);
 }
 

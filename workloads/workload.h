@@ -98,7 +98,9 @@ struct MoeSpec {
   std::vector<double> histogram;
   double zipf = 0;
   double hot = 1;
-  std::optional<std::int64_t> node_limit;  // hosts that one token's experts may be on
+  /// Hosts that one token's experts are on at most. It goes to each of them once, and from there on in the
+  /// host.
+  std::optional<std::int64_t> node_limit;
 };
 
 /// Kernels take e^(sigma z) times as long, z standard normal: one draw for each rank, for each data-parallel
@@ -155,8 +157,12 @@ struct Strategy {
 /// Errors (Error): a layout, batch or schedule that does not divide, with the rule and the nearest values.
 void check_layout(const Workload& workload);
 
-/// Finds the strategy of the workload and expands it. Errors: those of check_layout, sizes beyond 63 bits, a
-/// step of more than kMaxOps operations.
+/// Errors (Error): a limit on hosts where parallel.host_ranks is not known, or expert groups that lie on
+/// hosts unevenly.
+void check_hosts(const Workload& workload);
+
+/// Finds the strategy of the workload and expands it. Errors: those of check_layout and check_hosts, sizes
+/// beyond 63 bits, a step of more than kMaxOps operations.
 [[nodiscard]] StepTrace expand(const Workload& workload);
 
 }  // namespace busbar

@@ -142,7 +142,9 @@ MoeSpec read_moe(const JsonValue& value) {
     moe.capacity_factor = factor->number(0.01, 1000);
   if (const auto imbalance = value.find("imbalance")) read_imbalance(*imbalance, moe);
   if (const auto limit = value.find("node_limit"); limit && !limit->is_null())
-    fail_not_modelled(*limit, "limiting the hosts of a token's experts");
+    moe.node_limit = limit->integer(1, kMaxRanks);
+  if (moe.node_limit && (moe.zipf != 0 || moe.hot != 1 || !moe.histogram.empty()))
+    value.fail_because("node_limit goes with evenly loaded experts");
   return moe;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/cli/files.h"
 #include "sim/cli/listing.h"
 #include "sim/cli/nccl_inputs.h"
+#include "sim/replay/host_ranks.h"
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
 #include "sim/result/run_result_io.h"
@@ -192,6 +193,7 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   } else {
     Workload workload = read_workload(*inputs.workload);
     workload.seed = o.seed;
+    workload.parallel.host_ranks = host_ranks_of(topology);
     for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
     trace = expand(workload);
   }

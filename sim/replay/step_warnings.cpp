@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
@@ -57,7 +58,8 @@ void warn_of_spans(RunResult& r, Replay& replay) {
              "one host (tp no more than its GPUs, and first in \"order\")",
              hosts, with_share(r, exposed_in(r, {"tp"})))});
   const Time experts = exposed_in(r, {"ep"});
-  if (const std::uint32_t hosts = hosts_of(replay, "ep"); hosts > 1 && share_of(r, experts) > kExperts)
+  const std::uint32_t spanned = std::max(hosts_of(replay, "ep"), hosts_of(replay, "ep.rail"));
+  if (const std::uint32_t hosts = spanned; hosts > 1 && share_of(r, experts) > kExperts)
     r.warnings.push_back(
         {"ep-across-hosts",
          fmt::format(
@@ -127,17 +129,35 @@ void warn_of_wire(RunResult& result, Replay& replay) {
   }
 }
 
+/// The slot that binds each group; "" where none does.
+std::vector<std::string> slots_of_groups(const StepTrace& trace) {
+  std::vector<std::string> slots(trace.groups.size());
+  for (const Binding& binding : trace.bindings)
+    for (std::size_t i = 0; i < binding.groups.size(); ++i)
+      slots[binding.groups[i].index()] = trace.programs[binding.program].group_slots[i];
+  return slots;
+}
+
+// Groups of one slot work at the same time: eight of one rank each on a host use its eight NICs together.
 void warn_of_nics(RunResult& result, Replay& replay, const Topology& topology) {
-  for (std::uint32_t g = 0; g < replay.trace().groups.size(); ++g) {
+  const std::vector<std::string> slots = slots_of_groups(replay.trace());
+  std::map<std::pair<std::string, std::uint32_t>, std::size_t> used;  // NICs, by slot and first host
+  for (std::uint32_t g = 0; g < slots.size(); ++g) {
     const GroupRoutes* routes = replay.plans().routes(GroupId(g));
     if (routes == nullptr || routes->hosts < 2 || routes->rings.empty()) continue;
     const auto first = replay.plans().members(GroupId(g)).front();
     const std::uint32_t host = topology.device(topology.ranks()[first]).host;
-    if (host == kNoHost || topology.hosts()[host].nics.size() <= routes->facts.nics) continue;
+    if (host == kNoHost) continue;
+    used[{slots[g], host}] += routes->facts.nics;
+  }
+  for (const auto& [key, nics] : used) {
+    const auto& [slot, host] = key;
+    const std::size_t all = topology.hosts()[host].nics.size();
+    if (nics >= all) continue;
     result.warnings.push_back(
         {"few-nics",
-         fmt::format("group {} uses {} of the {} NICs of a host", quoted(replay.trace().groups[g].name),
-                     routes->facts.nics, topology.hosts()[host].nics.size())});
+         fmt::format("groups {} use {} of the {} NICs of {}: more ranks on each host would use the others",
+                     quoted(slot), nics, all, topology.hosts()[host].name)});
     return;  // groups of one kind are alike: one sentence is enough
   }
 }

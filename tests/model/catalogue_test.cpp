@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "sim/replay/host_ranks.h"
 #include "tests/support/inline.h"
 
 namespace busbar {
@@ -117,8 +118,10 @@ TEST(Catalogue, EveryWorkloadRunsOnItsCluster) {
   EXPECT_GE(files.size(), 18U);
   for (const std::string& file : files) {
     SCOPED_TRACE(file);
-    const Workload workload = read_workload(JsonDocument::load(file));
-    const RunResult r = simulate(shipped(cluster_of(workload.name)), expand(workload), default_profile(), {});
+    Workload workload = read_workload(JsonDocument::load(file));
+    const Topology cluster = shipped(cluster_of(workload.name));
+    workload.parallel.host_ranks = host_ranks_of(cluster);
+    const RunResult r = simulate(cluster, expand(workload), default_profile(), {});
     EXPECT_GT(r.step_time, Time::zero());
     EXPECT_EQ(unaccounted(r.split), Time::zero());
     EXPECT_FALSE(r.assumptions.empty());

@@ -226,6 +226,38 @@ TEST(Experts, AHotOneDoublesTheExchange) {
   EXPECT_LT(ratio, 2.2);
 }
 
+/// Bytes that the experts' exchanges of a step put on links of a class, over all its links.
+double expert_bytes(std::int64_t host_ranks, const std::string& limit, const std::string& link_class) {
+  Workload w = read_workload(JsonDocument::parse(
+      R"({"schema": "busbar.workload/1", "name": "experts", "batch": {"sequence": 256, "global": 32},
+          "parallel": {"dp": 32, "ep": 32}, "optimizer": {"kind": "none"},
+          "model": {"layers": 1, "hidden": 1024, "ffn_hidden": 1024, "heads": 8, "vocab": 128, "experts": 32,
+                    "top_k": 8, "expert_ffn_hidden": 1024}, "moe": {"node_limit": )" +
+          limit + "}}",
+      "workload"));
+  w.parallel.host_ranks = host_ranks;
+  double bytes = 0;
+  for (const Explanation& e : simulate(hosts(4), expand(w), ideal_profile(), {.explain = true}).explanations)
+    if (e.operation == "all_to_all")
+      for (const ClassTraffic& c : e.crosses)
+        if (c.link_class == link_class) bytes += c.bytes;
+  return bytes;
+}
+
+// 32 ranks on N = 4 hosts; dispatch and combine, forward and backward are four exchanges. Of a token's top_k
+// = 8 rows (N - 1)/N leave the host; under a limit of M hosts, M of its copies instead of 8 rows, and 7/8 of
+// the 8 rows go on over NVLink, up to the switches and down.
+TEST(Experts, UnderALimitCrossTheNetworkOncePerHost) {
+  const double token = 256.0 * 1024 * 2, exchanged = 32 * 4 * token;
+  EXPECT_NEAR(expert_bytes(8, "null", "nic->leaf"), exchanged * 8 * 3 / 4, 1);
+  for (const double limit : {1.0, 2.0, 4.0}) {
+    const std::string text = fmt::format("{}", limit);
+    EXPECT_NEAR(expert_bytes(8, text, "nic->leaf"), exchanged * limit * 3 / 4, 1) << limit;
+    EXPECT_NEAR(expert_bytes(8, text, "leaf->nic"), exchanged * limit * 3 / 4, 1) << limit;
+    EXPECT_NEAR(expert_bytes(8, text, "nvlink"), exchanged * 8 * 7 / 8 * 2, 1) << limit;
+  }
+}
+
 // ---- Strategies against each other ----
 
 StepTrace llama(const std::string& parallel, const std::string& more = "", int global = 16) {

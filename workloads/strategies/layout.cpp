@@ -63,12 +63,29 @@ std::int64_t Layout::size(std::string_view slot) const {
   if (slot == "ep") return parallel_.ep;
   if (slot == "etp") return parallel_.etp;
   if (slot == "edp") return parallel_.tp * parallel_.cp * parallel_.dp / (parallel_.ep * parallel_.etp);
+  if (slot == "ep.host" || slot == "ep.rail") return std::ssize(hosted_experts(slot, {}));
   if (slot == "embedding") return parallel_.pp > 1 ? 2 : 1;
   BUSBAR_CHECK(false);
   return 0;
 }
 
+std::vector<std::uint32_t> Layout::hosted_experts(std::string_view slot, const Place& place) const {
+  BUSBAR_CHECK(parallel_.host_ranks);
+  const std::uint32_t self = rank_of(place);
+  const auto host_of = [&](std::uint32_t rank) { return std::int64_t{rank} / *parallel_.host_ranks; };
+  std::map<std::int64_t, std::vector<std::uint32_t>> by_host;
+  for (const std::uint32_t rank : members("ep", place)) by_host[host_of(rank)].push_back(rank);
+  const std::vector<std::uint32_t>& here = by_host[host_of(self)];
+  if (slot == "ep.host") return here;
+  const auto number = static_cast<std::size_t>(std::find(here.begin(), here.end(), self) - here.begin());
+  std::vector<std::uint32_t> rail;
+  for (const auto& [host, ranks] : by_host)
+    if (number < ranks.size()) rail.push_back(ranks[number]);
+  return rail;
+}
+
 std::vector<std::uint32_t> Layout::members(std::string_view slot, const Place& place) const {
+  if (slot == "ep.host" || slot == "ep.rail") return hosted_experts(slot, place);
   std::vector<std::uint32_t> ranks;
   const auto add = [&](const Place& p) { ranks.push_back(rank_of(p)); };
   const std::int64_t shard = size("shard");

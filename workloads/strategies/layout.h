@@ -25,6 +25,8 @@ struct Place {
 ///   ep, edp         routed experts: inside tp x cp x dp of one stage, `etp` fastest, then `ep`; edp holds
 ///   the same
 ///                   experts
+///   ep.host         members of ep on one host (host_ranks neighbours); ep.rail: those with the same number
+///                   among the members of their hosts
 ///   etp             tensor parallelism of the experts
 ///   embedding       the first and the last stage, for tied embeddings
 /// Source of the expert groups: Megatron-Core, parallel_state (expert_decoder_rank_generator).
@@ -50,6 +52,7 @@ class Layout {
 
  private:
   [[nodiscard]] std::int64_t block_index(const Place& place) const;
+  [[nodiscard]] std::vector<std::uint32_t> hosted_experts(std::string_view slot, const Place& place) const;
   [[nodiscard]] Place from_block(std::int64_t index, std::int64_t pp) const;
 
   ParallelSpec parallel_;

@@ -162,12 +162,12 @@ void StepBuilder::add_launches(const LayerPass& pass) {
   add_once(waiting_, add(std::move(op), "host"));
 }
 
-void StepBuilder::set_collective(Op& op, const LayerCommunication& communication) {
+void StepBuilder::set_collective(Op& op, const LayerCommunication& communication, const ExchangeLeg& leg) {
   op.kind = OpKind::kCollective;
   op.collective = collective_of(communication.exchange);
-  op.bytes = communication.bytes;
+  op.bytes = leg.bytes;
   op.type = communication.type;
-  op.group_slot = group_slot(slot_of(communication.exchange));
+  op.group_slot = group_slot(leg.slot);
   op.group_kind = slot_of(communication.exchange);
   if (communication.exchange == LayerExchange::kExpertAllToAll && !expert_rank_shares(workload_).empty()) {
     op.splits = splits_of(communication);
@@ -190,17 +190,14 @@ std::uint32_t StepBuilder::splits_of(const LayerCommunication& communication) {
 void StepBuilder::add_exchange(const LayerCommunication& communication, const LayerPass& pass) {
   const std::string slot = slot_of(communication.exchange);
   if (ranks_of(slot) < 2) return;
-  const bool ring = communication.exchange == LayerExchange::kContextRing;
-  const std::int64_t times = ring ? ranks_of(slot) - 1 : 1;
   OpIndices after = waiting_;
   add_once(after, last_kernel_);
   std::uint32_t last = 0;
-  for (std::int64_t i = 0; i < times; ++i) {
+  for (const ExchangeLeg& leg : legs_of(communication, workload_)) {
     Op op;
-    op.id = fmt::format("{}.mb{}.{}.{}", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
-                        layers_[pass.layer].name, communication.name);
-    if (times > 1) op.id += fmt::format(".{}", i);
-    set_collective(op, communication);
+    op.id = fmt::format("{}.mb{}.{}.{}{}", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
+                        layers_[pass.layer].name, communication.name, leg.suffix);
+    set_collective(op, communication, leg);
     op.phase = pass.phase;
     op.layer = model_layer_[pass.layer];
     op.microbatch = static_cast<std::int32_t>(pass.microbatch);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/strategies/exchange.h"
 #include "workloads/strategies/pipeline.h"
 #include "workloads/trace.h"
 #include "workloads/workload.h"
@@ -105,7 +106,7 @@ class StepBuilder {
   void add_kernel(const Kernel& kernel, const LayerPass& pass);
   void add_launches(const LayerPass& pass);
   void add_exchange(const LayerCommunication& communication, const LayerPass& pass);
-  void set_collective(Op& op, const LayerCommunication& communication);
+  void set_collective(Op& op, const LayerCommunication& communication, const ExchangeLeg& leg);
   [[nodiscard]] bool overlaps(LayerExchange exchange) const;
   [[nodiscard]] std::uint32_t splits_of(const LayerCommunication& communication);
   [[nodiscard]] double expert_scale() const;

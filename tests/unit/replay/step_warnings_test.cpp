@@ -72,6 +72,19 @@ TEST(StepWarnings, CountARackAsOneHost) {
   EXPECT_EQ(find(r, "tp-across-hosts"), nullptr);
 }
 
+// One rank a host has one NIC; eight groups of one rank each have all eight.
+TEST(StepWarnings, CountTheNicsOfAllGroupsOfAKind) {
+  const Topology single = topology_from(
+      R"({"schema": "busbar.topology/1", "hosts": {"count": 2, "type": "dgx-h100", "gpus": 1},
+          "fabric": {"family": "rail-optimized"}})");
+  const StepTrace pair = workload_from(
+      R"({"schema": "busbar.workload/1", "model": {"preset": "gpt2"}, "batch": {"sequence": 1024, "global": 2},
+          "parallel": {"dp": 2}})");
+  EXPECT_TRUE(says(find(simulate(single, pair, default_profile(), {}), "few-nics"),
+                   "groups 'dp' use 1 of the 8 NICs of h0"));
+  EXPECT_EQ(find(llama(2, R"({"tp": 8, "dp": 2, "sequence_parallel": true})", 8), "few-nics"), nullptr);
+}
+
 // 13.5 GB of gradients, 2 (n - 1)/n of them over 8 NICs of 12.5 GB/s each: 0.25 s, beside the kernels' 0.4 s.
 TEST(StepWarnings, SayHowMuchOfDataParallelismIsExposed) {
   const auto behind = [](const char* nic, int global) {

@@ -1,7 +1,9 @@
 // How uneven tokens become shares, ranks and exchanged bytes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "tests/support/seeded.h"
 #include "tests/support/traffic.h"
@@ -34,12 +36,12 @@ TEST(ExpertShares, GiveAHotExpertItsMultiple) {
   expect_near(expert_shares(1, {.hot = 2}), {1});
 }
 
-Workload loaded(const std::string& imbalance) {
+Workload loaded(const std::string& imbalance, const std::string& more = "") {
   return test::workload_of(
       R"({"schema": "busbar.workload/1", "batch": {"sequence": 64, "global": 4}, "parallel": {"dp": 4, "ep": 4},
           "model": {"layers": 1, "hidden": 32, "ffn_hidden": 64, "heads": 8, "vocab": 512, "experts": 8, "top_k": 2,
                     "expert_ffn_hidden": 16}, "moe": {"imbalance": )" +
-      imbalance + "}}");
+      imbalance + more + "}}");
 }
 
 TEST(ExpertRankShares, SumNeighbouringExperts) {
@@ -95,6 +97,76 @@ TEST(UnevenExperts, ReadBackwardsTheyReturnWhatWasSent) {
     for (std::uint32_t s = 0; s < 4; ++s)
       for (std::uint32_t d = 0; d < 4; ++d) EXPECT_EQ(first.at(s, d), second.at(d, s));
   }
+}
+
+// Of 8 experts a token passes top_k; 64 tokens a rank, hidden 32, bf16. Four ranks: two on each of two hosts.
+StepTrace limited(const std::string& top_k, const std::string& limit, std::int64_t host_ranks) {
+  Workload w = test::workload_of(
+      R"({"schema": "busbar.workload/1", "batch": {"sequence": 64, "global": 4}, "parallel": {"dp": 4, "ep": 4},
+          "model": {"layers": 1, "hidden": 32, "ffn_hidden": 16, "heads": 2, "vocab": 128, "experts": 8, "top_k": )" +
+      top_k + R"(}, "moe": {"node_limit": )" + limit + "}}");
+  w.parallel.host_ranks = host_ranks;
+  return expand(w);
+}
+
+// A token goes once to each of D = min(limit, hosts, top_k) hosts, then as top_k rows inside them.
+TEST(LimitedExperts, CrossTheNetworkOncePerHost) {
+  const std::int64_t token = 64 * 32 * 2;
+  for (const std::int64_t top_k : {1, 2, 4, 6})
+    for (const std::int64_t limit : {1, 2, 4}) {
+      const StepTrace trace = limited(std::to_string(top_k), std::to_string(limit), 2);
+      const std::int64_t visited = std::min({limit, std::int64_t{2}, top_k});
+      const Program& p = trace.programs[0];
+      for (const char* pass : {"f.mb0.block0.dispatch", "f.mb0.block0.combine", "b.mb0.block0.dispatch.grad",
+                               "b.mb0.block0.combine.grad"}) {
+        const Op& rail = test::op_called(p, std::string(pass) + ".rail");
+        const Op& host = test::op_called(p, std::string(pass) + ".host");
+        EXPECT_EQ(rail.bytes.count(), token * visited);
+        EXPECT_EQ(host.bytes.count(), token * top_k);
+        EXPECT_EQ(rail.group_kind, "ep");
+        EXPECT_EQ(host.stream, rail.stream);
+      }
+    }
+}
+
+TEST(LimitedExperts, GoToTheHostFirstAndComeBackFromItLast) {
+  const StepTrace trace = limited("2", "2", 2);
+  const std::vector<std::string> ids = test::ids_on(trace.programs[0], "ep");
+  EXPECT_EQ(ids,
+            (std::vector<std::string>{"f.mb0.block0.dispatch.rail", "f.mb0.block0.dispatch.host",
+                                      "f.mb0.block0.combine.host", "f.mb0.block0.combine.rail",
+                                      "b.mb0.block0.combine.grad.rail", "b.mb0.block0.combine.grad.host",
+                                      "b.mb0.block0.dispatch.grad.host", "b.mb0.block0.dispatch.grad.rail"}));
+  // Ranks 0 and 1 are one host, 0 and 2 one rail.
+  std::set<std::pair<std::string, std::vector<std::uint32_t>>> groups;
+  for (const Group& group : trace.groups)
+    if (group.name.starts_with("ep.")) groups.insert({group.name.substr(0, 7), expand(group.members)});
+  EXPECT_EQ(groups, (std::set<std::pair<std::string, std::vector<std::uint32_t>>>{
+                        {"ep.host", {0, 1}}, {"ep.host", {2, 3}}, {"ep.rail", {0, 2}}, {"ep.rail", {1, 3}}}));
+}
+
+TEST(LimitedExperts, AreAsOthersOnOneHost) {
+  const StepTrace trace = limited("2", "2", 4);
+  EXPECT_EQ(test::op_called(trace.programs[0], "f.mb0.block0.dispatch").bytes.count(), 64 * 32 * 2 * 2);
+  // One rank a host: nothing to pass on.
+  const std::vector<std::string> alone = test::ids_on(limited("2", "2", 1).programs[0], "ep");
+  EXPECT_EQ(alone.size(), 4U);
+  EXPECT_EQ(alone[0], "f.mb0.block0.dispatch.rail");
+}
+
+TEST(LimitedExperts, NeedHostsOfOneSize) {
+  const auto refusal = [](std::int64_t host_ranks) {
+    return test::error_of([&] { static_cast<void>(limited("2", "2", host_ranks)); });
+  };
+  EXPECT_NE(refusal(3).find("the group of rank 0 has 3 on one and 1 on another"), std::string::npos);
+  EXPECT_NE(test::error_of([] {
+              static_cast<void>(expand(loaded(R"({"zipf": 0})", R"(, "node_limit": 2)")));
+            }).find("moe.node_limit needs hosts"),
+            std::string::npos);
+  EXPECT_NE(test::error_of([] {
+              static_cast<void>(loaded(R"({"zipf": 1})", R"(, "node_limit": 2)"));
+            }).find("evenly loaded experts"),
+            std::string::npos);
 }
 
 TEST(ReadMoe, RefusesWhatDoesNotFitTheModel) {

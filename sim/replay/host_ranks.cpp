@@ -1,0 +1,28 @@
+#include "sim/replay/host_ranks.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace busbar {
+
+std::optional<std::int64_t> host_ranks_of(const Topology& topology) {
+  std::vector<std::uint32_t> seen;   // domains in the order of ranks
+  std::vector<std::int64_t> counts;  // of ranks that follow each other in one
+  for (const DeviceId rank : topology.ranks()) {
+    const std::uint32_t host = topology.device(rank).host;
+    if (host == kNoHost) return std::nullopt;
+    const std::uint32_t domain = topology.hosts()[host].domain;
+    if (seen.empty() || seen.back() != domain) {
+      if (std::find(seen.begin(), seen.end(), domain) != seen.end()) return std::nullopt;
+      seen.push_back(domain);
+      counts.push_back(0);
+    }
+    ++counts.back();
+  }
+  if (counts.empty() || counts.back() > counts.front()) return std::nullopt;
+  const bool alike =
+      std::all_of(counts.begin(), counts.end() - 1, [&](std::int64_t c) { return c == counts.front(); });
+  return alike ? std::optional(counts.front()) : std::nullopt;
+}
+
+}  // namespace busbar
