@@ -258,6 +258,35 @@ TEST(Experts, UnderALimitCrossTheNetworkOncePerHost) {
   }
 }
 
+/// Of one combine of 4,096 tokens a rank, hidden 7168, in bf16: top 8 of 256 experts on at most four hosts of
+/// 8 H800 with 8 x 400 Gb/s.
+double combine_seconds(int count) {
+  Workload w = read_workload(JsonDocument::parse(
+      fmt::format(
+          R"({{"schema": "busbar.workload/1", "name": "experts", "batch": {{"sequence": 4096, "global": {0}}},
+          "parallel": {{"dp": {0}, "ep": {0}}}, "optimizer": {{"kind": "none"}}, "moe": {{"node_limit": 4}},
+          "model": {{"layers": 1, "hidden": 7168, "ffn_hidden": 2048, "heads": 8, "vocab": 128, "experts": 256,
+                    "top_k": 8, "expert_ffn_hidden": 2048}}}})",
+          8 * count),
+      "workload"));
+  w.parallel.host_ranks = 8;
+  const RunResult r = simulate(hosts(count, "400 Gb/s", "h800"), expand(w), default_profile(), {});
+  Time longest;
+  for (const CollectiveRecord& c : r.collectives)
+    if (c.group == "ep") longest = std::max(longest, c.time);
+  return longest.seconds();
+}
+
+// Published: 43, 57 and 50 GB/s, of one copy a host that a token goes to, its own host included
+// (deepseek-ai/DeepEP, docs/legacy.md, and tests/test_internode.py for what counts). On two hosts NVLink is
+// the narrower.
+TEST(Experts, UnderALimitTakeAsLongAsPublished) {
+  const double copy = 4096.0 * 7168 * 2;
+  EXPECT_NEAR(combine_seconds(2) / (2 * copy / 43e9), 1, 0.1);
+  EXPECT_NEAR(combine_seconds(4) / (4 * copy / 57e9), 1, 0.1);
+  EXPECT_NEAR(combine_seconds(8) / (4 * copy / 50e9), 1, 0.1);
+}
+
 // ---- Strategies against each other ----
 
 StepTrace llama(const std::string& parallel, const std::string& more = "", int global = 16) {

@@ -59,12 +59,6 @@ Bytes whole_elements(std::int64_t bytes, DataType type, std::int64_t members) {
   return Bytes((bytes + unit - 1) / unit * unit);
 }
 
-// Gradients of a dispatch go where a combine goes.
-bool goes_back(const LayerCommunication& communication) {
-  const auto has = [&](const char* part) { return communication.name.find(part) != std::string::npos; };
-  return has("combine") != has("grad");
-}
-
 std::vector<ExchangeLeg> limited_legs(const LayerCommunication& c, const Workload& w, std::int64_t hosts) {
   const std::int64_t top_k = w.model.transformer->experts->top_k;
   const std::int64_t visited = std::min({*w.moe.node_limit, hosts, top_k});
@@ -72,7 +66,6 @@ std::vector<ExchangeLeg> limited_legs(const LayerCommunication& c, const Workloa
   const std::int64_t local = w.parallel.ep / hosts;
   std::vector<ExchangeLeg> legs = {{"ep.rail", ".rail", whole_elements(rail, c.type, hosts)}};
   if (local > 1) legs.push_back({"ep.host", ".host", whole_elements(c.bytes.count(), c.type, local)});
-  if (goes_back(c)) std::reverse(legs.begin(), legs.end());
   return legs;
 }
 
@@ -85,7 +78,8 @@ std::vector<ExchangeLeg> legs_of(const LayerCommunication& c, const Workload& w)
       return limited_legs(c, w, hosts);
   if (c.exchange != LayerExchange::kContextRing || w.parallel.cp < 3) return {{slot, "", c.bytes}};
   std::vector<ExchangeLeg> legs;
-  for (std::int64_t i = 0; i + 1 < w.parallel.cp; ++i) legs.push_back({slot, fmt::format(".{}", i), c.bytes});
+  for (std::int64_t i = 0; i + 1 < w.parallel.cp; ++i)
+    legs.push_back({slot, fmt::format(".{}", i), c.bytes, true});
   return legs;
 }
 

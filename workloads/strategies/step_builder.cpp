@@ -190,9 +190,9 @@ std::uint32_t StepBuilder::splits_of(const LayerCommunication& communication) {
 void StepBuilder::add_exchange(const LayerCommunication& communication, const LayerPass& pass) {
   const std::string slot = slot_of(communication.exchange);
   if (ranks_of(slot) < 2) return;
-  OpIndices after = waiting_;
-  add_once(after, last_kernel_);
-  std::uint32_t last = 0;
+  OpIndices start = waiting_;
+  add_once(start, last_kernel_);
+  OpIndices ends;  // the last of each stream
   for (const ExchangeLeg& leg : legs_of(communication, workload_)) {
     Op op;
     op.id = fmt::format("{}.mb{}.{}.{}{}", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
@@ -201,17 +201,18 @@ void StepBuilder::add_exchange(const LayerCommunication& communication, const La
     op.phase = pass.phase;
     op.layer = model_layer_[pass.layer];
     op.microbatch = static_cast<std::int32_t>(pass.microbatch);
-    op.after = std::exchange(after, {});
-    last = add(std::move(op), slot);
+    if (!leg.follows || ends.empty()) op.after = start;
+    if (leg.follows) ends.clear();
+    ends.push_back(add(std::move(op), leg.slot));
   }
   // Of a context group only the ring has kernels to run beside: attention needs what the others bring.
   if (!communication.needed_by.empty() &&
       (overlaps(communication.exchange) || slot == "tp" || slot == "etp")) {
-    needed_by_[communication.needed_by].push_back(last);
+    add_all(needed_by_[communication.needed_by], ends);
   } else if (overlaps(communication.exchange) && slot != "cp") {
-    beside_.emplace_back(last, 1);
+    for (const std::uint32_t end : ends) beside_.emplace_back(end, 1);
   } else {
-    add_once(waiting_, last);
+    add_all(waiting_, ends);
   }
 }
 

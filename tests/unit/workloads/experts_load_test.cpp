@@ -124,19 +124,26 @@ TEST(LimitedExperts, CrossTheNetworkOncePerHost) {
         EXPECT_EQ(rail.bytes.count(), token * visited);
         EXPECT_EQ(host.bytes.count(), token * top_k);
         EXPECT_EQ(rail.group_kind, "ep");
-        EXPECT_EQ(host.stream, rail.stream);
       }
     }
 }
 
-TEST(LimitedExperts, GoToTheHostFirstAndComeBackFromItLast) {
+TEST(LimitedExperts, PassTokensOnAsTheyCome) {
   const StepTrace trace = limited("2", "2", 2);
-  const std::vector<std::string> ids = test::ids_on(trace.programs[0], "ep");
-  EXPECT_EQ(ids,
-            (std::vector<std::string>{"f.mb0.block0.dispatch.rail", "f.mb0.block0.dispatch.host",
-                                      "f.mb0.block0.combine.host", "f.mb0.block0.combine.rail",
-                                      "b.mb0.block0.combine.grad.rail", "b.mb0.block0.combine.grad.host",
-                                      "b.mb0.block0.dispatch.grad.host", "b.mb0.block0.dispatch.grad.rail"}));
+  const Program& p = trace.programs[0];
+  const std::vector<std::string> passes = {"f.mb0.block0.dispatch", "f.mb0.block0.combine",
+                                           "b.mb0.block0.combine.grad", "b.mb0.block0.dispatch.grad"};
+  for (const char* leg : {"rail", "host"}) {
+    std::vector<std::string> ids;
+    for (const std::string& pass : passes) ids.push_back(pass + "." + leg);
+    EXPECT_EQ(test::ids_on(p, std::string("ep.") + leg), ids);
+  }
+  for (const std::string& pass : passes)
+    EXPECT_EQ(test::waits_of(p, pass + ".rail"), test::waits_of(p, pass + ".host"));
+  // The experts wait for both.
+  const std::vector<std::string> waits = test::waits_of(p, "f.mb0.block0.experts.gate");
+  EXPECT_EQ(std::count(waits.begin(), waits.end(), "f.mb0.block0.dispatch.rail"), 1);
+  EXPECT_EQ(std::count(waits.begin(), waits.end(), "f.mb0.block0.dispatch.host"), 1);
   // Ranks 0 and 1 are one host, 0 and 2 one rail.
   std::set<std::pair<std::string, std::vector<std::uint32_t>>> groups;
   for (const Group& group : trace.groups)
@@ -149,7 +156,9 @@ TEST(LimitedExperts, AreAsOthersOnOneHost) {
   const StepTrace trace = limited("2", "2", 4);
   EXPECT_EQ(test::op_called(trace.programs[0], "f.mb0.block0.dispatch").bytes.count(), 64 * 32 * 2 * 2);
   // One rank a host: nothing to pass on.
-  const std::vector<std::string> alone = test::ids_on(limited("2", "2", 1).programs[0], "ep");
+  const Program one = limited("2", "2", 1).programs[0];
+  const std::vector<std::string> alone = test::ids_on(one, "ep.rail");
+  EXPECT_TRUE(test::ids_on(one, "ep.host").empty());
   EXPECT_EQ(alone.size(), 4U);
   EXPECT_EQ(alone[0], "f.mb0.block0.dispatch.rail");
 }
