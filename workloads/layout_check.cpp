@@ -106,6 +106,23 @@ void check_layout(const Workload& workload) {
     throw Error({.message = *problem});
 }
 
+namespace {
+
+void describe(const Workload& workload, StepTrace& trace) {
+  if (trace.staggered)
+    trace.assumptions.emplace_back(
+        "zb-2p: stages begin a step where they ended the last one; the step is that of the rank that takes "
+        "longest");
+  if (trace.slowdowns.empty()) return;
+  const auto slower = [](const Slowdown& a, const Slowdown& b) { return a.factor < b.factor; };
+  const auto [least, most] = std::minmax_element(trace.slowdowns.begin(), trace.slowdowns.end(), slower);
+  trace.assumptions.push_back(
+      fmt::format("jitter: {} draws of seed {}; kernels take {:.3f} to {:.3f} times as long",
+                  trace.slowdowns.size(), workload.seed, least->factor, most->factor));
+}
+
+}  // namespace
+
 // FLOPs of the model itself: recomputation does not count. A list of parameters has its work by microbatch.
 void finish_trace(const Workload& workload, StepTrace& trace) {
   trace.ranks = static_cast<std::uint32_t>(workload.parallel.world());
@@ -113,6 +130,7 @@ void finish_trace(const Workload& workload, StepTrace& trace) {
   trace.kernel_share = workload.framework->kernel_share;
   trace.slowdowns = draw_slowdowns(workload);
   trace.staggered = workload.parallel.schedule == PipelineSchedule::kZeroBubble2p && workload.parallel.pp > 1;
+  describe(workload, trace);
   trace.tokens = samples * static_cast<double>(workload.batch.sequence);
   const double units =
       workload.model.transformer ? samples : samples / static_cast<double>(workload.batch.micro);

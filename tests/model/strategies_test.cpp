@@ -282,9 +282,9 @@ double combine_seconds(int count) {
 // the narrower.
 TEST(Experts, UnderALimitTakeAsLongAsPublished) {
   const double copy = 4096.0 * 7168 * 2;
-  EXPECT_NEAR(combine_seconds(2) / (2 * copy / 43e9), 1, 0.1);
-  EXPECT_NEAR(combine_seconds(4) / (4 * copy / 57e9), 1, 0.1);
-  EXPECT_NEAR(combine_seconds(8) / (4 * copy / 50e9), 1, 0.1);
+  EXPECT_NEAR(combine_seconds(2) / (2 * copy / 43e9), 1, 0.05);
+  EXPECT_NEAR(combine_seconds(4) / (4 * copy / 57e9), 1, 0.05);
+  EXPECT_NEAR(combine_seconds(8) / (4 * copy / 50e9), 1, 0.05);
 }
 
 // ---- Strategies against each other ----
