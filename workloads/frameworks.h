@@ -1,11 +1,21 @@
 // What a training framework makes of a GPU's kernels, and the host that launches them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
 namespace busbar {
+
+/// What a framework holds on a GPU beyond what a step needs: copies, and what its allocator keeps.
+struct FrameworkMemory {
+  std::int64_t gated_tensors = 3;  // as wide as a gated MLP and kept: gate, up, product; 4: the activated gate
+  std::int64_t logit_bytes = 0;    // per logit; 0: two in the type of activations, one in fp32
+  double allocator = 0;            // reserved and not used, per byte of activations
+  bool flattens_gradients = false;  // ZeRO-1 copies all gradients, and half a shard, to send them
+  double unshared = 0;  // of the smaller of that copy and the activations, what cannot be kept in the larger
+};
 
 /// One set per framework; nothing per model or layout.
 struct Framework {
@@ -15,6 +25,10 @@ struct Framework {
   double block_backward_us = 0;  // and backward; recomputation adds another forward
   /// What its kernels reach inside a step of what they reach alone; none: the profile's share.
   std::optional<double> kernel_share = std::nullopt;
+  FrameworkMemory memory = {};
+  /// Blocks go to stages by parameters, the head included, each stage up to or just beyond its equal part.
+  bool stages_by_parameters = false;
+  bool buckets_as_parameters = false;  // DDP's buckets have the type of parameters, whatever is reduced
 };
 
 [[nodiscard]] std::span<const Framework> frameworks();  // THE table; the first row is the default

@@ -71,7 +71,7 @@ void check_pipeline(const Workload& workload, std::int64_t microbatches) {
           fmt::format("{} keeps weight gradients apart, which sharded parameters do not allow",
                       name_of(p.schedule)));
   if (p.pp * p.virtual_stages == 1 && p.stages.empty()) return;
-  check_chunks(workload.model, blocks_per_chunk(block_count(workload.model), p));
+  check_chunks(workload.model, blocks_per_chunk(block_count(workload.model), workload));
 }
 
 }  // namespace

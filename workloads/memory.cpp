@@ -1,6 +1,7 @@
 #include "workloads/memory.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/base/error.h"
 #include "workloads/strategies/layout.h"
@@ -68,8 +69,9 @@ std::int64_t attention_width(const TransformerDims& d) {
 
 // Inner tensors of the MLP, per token: gated: gate, up and their product; else before and after the
 // nonlinearity. Experts: their inputs too, top_k times over the ranks of the group.
-std::int64_t mlp_width(const TransformerDims& d, std::int64_t block) {
-  const std::int64_t inner = d.gated_mlp ? 3 : 2;
+std::int64_t mlp_width(const Workload& w, std::int64_t block) {
+  const TransformerDims& d = *w.model.transformer;
+  const std::int64_t inner = d.gated_mlp ? w.framework->memory.gated_tensors : 2;
   if (!d.has_experts(block)) return inner * d.ffn_hidden;
   const Experts& e = *d.experts;
   const std::int64_t shared = e.shared * (e.shared_ffn_hidden > 0 ? e.shared_ffn_hidden : e.ffn_hidden);
@@ -94,16 +96,35 @@ Bytes block_activation_bytes(const Workload& w, std::int64_t block) {
   const std::int64_t outer_cut = w.parallel.sequence_parallel ? w.parallel.tp : 1;
   const std::int64_t unit = times(tokens_per_rank(w), element_bytes(w));
   if (w.recompute == Recompute::kFull) return Bytes(times(unit, d.hidden) / outer_cut);
-  const std::int64_t inner = plus(attention_width(d), mlp_width(d, block));
+  const std::int64_t inner = plus(attention_width(d), mlp_width(w, block));
   const std::int64_t kept = plus(times(unit, 4 * d.hidden) / outer_cut, times(unit, inner) / w.parallel.tp);
   return Bytes(plus(kept, kept_scores(w)));
 }
 
 Bytes logit_bytes(const Workload& w) {
   if (!w.model.transformer) return Bytes();
-  return Bytes(times(times(tokens_per_rank(w), w.model.transformer->vocab), 2 * element_bytes(w) + 4) /
-               w.parallel.tp);
+  const std::int64_t own = w.framework->memory.logit_bytes;
+  const std::int64_t each = own > 0 ? own : 2 * element_bytes(w) + 4;
+  return Bytes(times(times(tokens_per_rank(w), w.model.transformer->vocab), each) / w.parallel.tp);
 }
+
+namespace {
+
+Bytes part_of(std::int64_t bytes, double part) {
+  return Bytes(static_cast<std::int64_t>(std::llround(static_cast<double>(bytes) * part)));
+}
+
+// Activations are gone when the gradients' copy is made; the allocator gives part of their memory to it.
+Bytes gradient_copy(const MemoryUse& use, const Workload& w, std::int64_t ranks) {
+  const FrameworkMemory& m = w.framework->memory;
+  if (!m.flattens_gradients || w.parallel.sharding != Sharding::kZero1 || ranks < 2) return Bytes();
+  const std::int64_t copy = plus(use.gradients.count(), use.gradients.count() / (2 * ranks));
+  const std::int64_t held = plus(use.activations.count(), use.buffers.count());
+  const Bytes both = part_of(std::min(copy, held), m.unshared);
+  return both + Bytes(std::max<std::int64_t>(copy - held, 0));
+}
+
+}  // namespace
 
 MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std::int64_t stage) {
   const Layout layout(w.parallel);
@@ -142,6 +163,8 @@ MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std:
   if (w.recompute == Recompute::kFull)
     use.activations_without_recompute =
         Bytes(plus(times(all_whole, chunks_in_flight) / w.parallel.virtual_stages, logits));
+  use.buffers = part_of(plus(held, largest), w.framework->memory.allocator);
+  use.buffers += gradient_copy(use, w, layout.size("shard"));
   static_cast<void>(plus(plus(use.parameters.count(), use.gradients.count()),
                          plus(use.optimizer.count(), use.activations.count())));
   return use;

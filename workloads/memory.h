@@ -25,11 +25,13 @@ namespace busbar {
 /// masks, for an ungated MLP of 4 h.
 [[nodiscard]] Bytes block_activation_bytes(const Workload& workload, std::int64_t block);
 
-/// Logits, their softmax in fp32 and their gradient, of one microbatch on the last stage.
+/// Logits, their softmax in fp32 and their gradient, of one microbatch on the last stage; where the framework
+/// says so what it holds of them at once.
 [[nodiscard]] Bytes logit_bytes(const Workload& workload);
 
 /// Model states of a stage's parameters (each in its own type, routed experts by their own replicas), and the
-/// activations of as many microbatches as its schedule has in flight.
+/// activations of as many microbatches as its schedule has in flight. Buffers: what the framework's allocator
+/// reserves beyond them, and its copies of gradients.
 [[nodiscard]] MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& workload,
                                      std::int64_t stage);
 

@@ -61,6 +61,12 @@ struct DdpSpec {
   std::optional<Bytes> first_bucket;  // none: 1 MiB if bucket_cap is none, else bucket_cap
 };
 
+/// What launching takes the CPU, where the system's differs from the framework's figures.
+struct LaunchSpec {
+  std::optional<Time> forward, backward;  // of one block
+  Time member;  // of one collective, for each rank of its group
+};
+
 struct OptimizerSpec {
   std::string kind = "adamw";  // adamw, sgd, none
   DataType state = DataType::kFp32;
@@ -122,6 +128,7 @@ struct Workload {
   FsdpSpec fsdp;
   DdpSpec ddp;
   OverlapSpec overlap;
+  LaunchSpec launch;
   OptimizerSpec optimizer;
   MoeSpec moe;
   JitterSpec jitter;

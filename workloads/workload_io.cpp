@@ -17,9 +17,9 @@ namespace busbar {
 namespace {
 
 constexpr std::string_view kSchema = "busbar.workload/1";
-constexpr std::array<std::string_view, 17> kKeys = {
+constexpr std::array<std::string_view, 18> kKeys = {
     "schema",  "name",      "model", "batch",   "parallel", "precision", "recompute", "fsdp",     "ddp",
-    "overlap", "optimizer", "moe",   "context", "stages",   "jitter",    "framework", "attention"};
+    "overlap", "optimizer", "moe",   "context", "stages",   "jitter",    "framework", "attention", "launch"};
 constexpr std::int64_t kMaxCount = std::numeric_limits<std::int64_t>::max();
 
 void check_schema(const JsonValue& root) {
@@ -229,6 +229,15 @@ OverlapSpec read_overlap(const JsonValue& value) {
   return overlap;
 }
 
+LaunchSpec read_launch(const JsonValue& value) {
+  value.only_keys({"forward", "backward", "member"});
+  LaunchSpec launch;
+  if (const auto time = value.find("forward")) launch.forward = time->time();
+  if (const auto time = value.find("backward")) launch.backward = time->time();
+  if (const auto time = value.find("member")) launch.member = time->time();
+  return launch;
+}
+
 OptimizerSpec read_optimizer(const JsonValue& value) {
   static constexpr std::array<std::string_view, 3> kKinds = {"adamw", "sgd", "none"};
   value.only_keys({"kind", "state", "distributed"});
@@ -287,6 +296,7 @@ Workload read_workload(const JsonDocument& document) {
   if (const auto fsdp = root.find("fsdp")) workload.fsdp = read_fsdp(*fsdp);
   if (const auto ddp = root.find("ddp")) workload.ddp = read_ddp(*ddp);
   if (const auto overlap = root.find("overlap")) workload.overlap = read_overlap(*overlap);
+  if (const auto launch = root.find("launch")) workload.launch = read_launch(*launch);
   if (const auto optimizer = root.find("optimizer")) {
     workload.optimizer = read_optimizer(*optimizer);
     read_distributed(*optimizer, workload.parallel);

@@ -120,9 +120,13 @@ void DdpStep::sum(const Buckets& buckets, std::size_t number) {
 
 /// Buckets are one more copy of the gradients (gradient_as_bucket_view is off by default).
 MemoryUse DdpStep::memory() const {
-  MemoryUse use = stage_memory(step_.layers(), step_.workload(), step_.place().stage);
+  const Workload& w = step_.workload();
+  MemoryUse use = stage_memory(step_.layers(), w, step_.place().stage);
   for (const Buckets& buckets : buckets_)
-    for (const Bucket& bucket : buckets.list) use.buffers += bucket.bytes;
+    for (const Bucket& bucket : buckets.list)
+      use.buffers += w.framework->buckets_as_parameters
+                         ? Bytes(bucket.bytes.count() / size_of(bucket.type) * size_of(w.precision.parameters))
+                         : bucket.bytes;
   return use;
 }
 

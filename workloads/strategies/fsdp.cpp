@@ -244,7 +244,8 @@ MemoryUse FsdpStep::memory() const {
   const FsdpBuffers buffers = fsdp_buffers(units_, workload_.fsdp);
   const std::int64_t gathered =
       checked_add(buffers.gathered_root.count(), buffers.gathered_blocks.count(), "the memory of a rank");
-  use.buffers = Bytes(checked_add(gathered, buffers.gradients.count(), "the memory of a rank"));
+  const std::int64_t all = checked_add(gathered, buffers.gradients.count(), "the memory of a rank");
+  use.buffers = Bytes(checked_add(use.buffers.count(), all, "the memory of a rank"));
   return use;
 }
 

@@ -57,6 +57,31 @@ std::vector<std::int64_t> blocks_per_chunk(std::int64_t blocks, const ParallelSp
   return list;
 }
 
+// A block goes to the first stage whose part of all parameters is not yet full when the block comes.
+// Source: huggingface/nanotron, models/base.py (build_model), get_block_compute_costs of the models; that the
+// last block of a stage may exceed its part: peak_allocated of 647 jobs with pipelines.
+static std::vector<std::int64_t> blocks_by_parameters(const TransformerDims& d, std::int64_t chunks) {
+  const double hidden = static_cast<double>(d.hidden);
+  const double attention = 4.0 * static_cast<double>(d.heads * d.head_dim) * hidden;
+  const double block = attention + (d.gated_mlp ? 3.0 : 2.0) * static_cast<double>(d.ffn_hidden) * hidden;
+  const double all = static_cast<double>(d.layers) + static_cast<double>(d.vocab) * hidden / block;
+  std::vector<std::int64_t> list(static_cast<std::size_t>(chunks), 0);
+  for (std::int64_t i = 0; i < d.layers; ++i)
+    ++list[static_cast<std::size_t>(static_cast<double>(i * chunks) / all)];
+  return list;
+}
+
+std::vector<std::int64_t> blocks_per_chunk(std::int64_t blocks, const Workload& workload) {
+  const ParallelSpec& p = workload.parallel;
+  const auto& dims = workload.model.transformer;
+  const std::int64_t chunks = p.pp * p.virtual_stages;
+  if (!workload.framework->stages_by_parameters || !p.stages.empty() || !dims || chunks == 1)
+    return blocks_per_chunk(blocks, p);
+  std::vector<std::int64_t> list = blocks_by_parameters(*dims, chunks);
+  const bool leaves_one_empty = std::find(list.begin(), list.end() - 1, 0) != list.end() - 1;
+  return leaves_one_empty ? blocks_per_chunk(blocks, p) : list;
+}
+
 std::vector<std::int64_t> chunks_of_layers(const std::vector<Layer>& layers,
                                            const std::vector<std::int64_t>& blocks) {
   std::int64_t left = std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});

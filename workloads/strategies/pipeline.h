@@ -28,6 +28,9 @@ struct StageTask {
 /// Errors (Error): fewer blocks than chunks; given numbers that are too few or do not add up.
 [[nodiscard]] std::vector<std::int64_t> blocks_per_chunk(std::int64_t blocks, const ParallelSpec& parallel);
 
+/// The same as the workload's framework cuts; where that leaves a chunk empty, as above.
+[[nodiscard]] std::vector<std::int64_t> blocks_per_chunk(std::int64_t blocks, const Workload& workload);
+
 /// The chunk of each layer. Layers before the first block go with the first chunk, those after the last block
 /// with the last.
 [[nodiscard]] std::vector<std::int64_t> chunks_of_layers(const std::vector<Layer>& layers,

@@ -43,7 +43,7 @@ StepBuilder::StepBuilder(const Workload& workload, StagePlace place, std::vector
   microbatches_ = microbatches_of(workload);
   const auto blocks = std::count_if(all.begin(), all.end(), [](const Layer& l) { return l.is_block; });
   std::vector<std::int64_t> per_chunk = {blocks};
-  if (chunks() > 1) per_chunk = blocks_per_chunk(blocks, p);
+  if (chunks() > 1) per_chunk = blocks_per_chunk(blocks, workload);
   const std::vector<std::int64_t> chunk_of = chunks_of_layers(all, per_chunk);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (chunk_of[i] % p.pp != place.stage) continue;
@@ -145,21 +145,51 @@ void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
   last_kernel_ = add(std::move(op), kComputeStream);
 }
 
+// A block's kernels, and every collective for each of its members.
+Time StepBuilder::launch_time(const LayerPass& pass) const {
+  const Framework& f = *workload_.framework;
+  const LaunchSpec& launch = workload_.launch;
+  const Layer& layer = layers_[pass.layer];
+  const bool is_forward = pass.phase == Phase::kForward;
+  const Time forward = launch.forward.value_or(Time::from_microseconds(f.block_forward_us));
+  Time time;
+  if (layer.is_block && is_forward) time = forward;
+  if (layer.is_block && !is_forward) {
+    time = launch.backward.value_or(Time::from_microseconds(f.block_backward_us));
+    if (workload_.recompute == Recompute::kFull) time += forward;
+  }
+  if (launch.member == Time()) return time;
+  std::int64_t members = 0;
+  for (const LayerStep& step : is_forward ? layer.forward : layer.backward)
+    if (step.communication)
+      if (const auto ranks = ranks_of(slot_of(step.communication->exchange)); ranks > 1) members += ranks;
+  return time + launch.member * members;
+}
+
 // The host launches block after block, ahead of the GPU while it can.
 void StepBuilder::add_launches(const LayerPass& pass) {
-  const Framework& f = *workload_.framework;
-  const bool forward = pass.phase == Phase::kForward;
-  double us = forward ? f.block_forward_us : f.block_backward_us;
-  if (!forward && workload_.recompute == Recompute::kFull) us += f.block_forward_us;
-  if (us == 0 || !layers_[pass.layer].is_block) return;
+  const Time time = launch_time(pass);
+  if (time == Time()) return;
   Op op;
-  op.id = fmt::format("{}.mb{}.{}.launches", forward ? 'f' : 'b', pass.microbatch, layers_[pass.layer].name);
+  op.id = fmt::format("{}.mb{}.{}.launches", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
+                      layers_[pass.layer].name);
   op.kind = OpKind::kHost;
-  op.work.duration = Time::from_microseconds(us);
+  op.work.duration = time;
   op.phase = pass.phase;
   op.layer = model_layer_[pass.layer];
   op.microbatch = static_cast<std::int32_t>(pass.microbatch);
   add_once(waiting_, add(std::move(op), "host"));
+}
+
+std::uint32_t StepBuilder::add_collective_launch(const DpCollective& collective) {
+  Op op;
+  op.id = collective.id + ".launch";
+  op.kind = OpKind::kHost;
+  op.work.duration = workload_.launch.member * ranks_of(collective.slot);
+  op.phase = collective.phase;
+  op.layer = collective.layer;
+  op.microbatch = static_cast<std::int32_t>(collective.microbatch);
+  return add(std::move(op), "host");
 }
 
 void StepBuilder::set_collective(Op& op, const LayerCommunication& communication, const ExchangeLeg& leg) {
@@ -243,6 +273,7 @@ void StepBuilder::add_weight_gradients(const StageTask& task) {
 
 std::uint32_t StepBuilder::add_collective(const DpCollective& collective, OpIndices after) {
   if (!workload_.overlap.dp) add_once(after, last_kernel_);
+  if (workload_.launch.member != Time()) after.push_back(add_collective_launch(collective));
   Op op;
   op.id = collective.id;
   op.kind = OpKind::kCollective;

@@ -104,7 +104,9 @@ class StepBuilder {
   std::uint32_t group_slot(const std::string& slot);
   std::uint32_t peer_slot(const std::string& slot);
   void add_kernel(const Kernel& kernel, const LayerPass& pass);
+  [[nodiscard]] Time launch_time(const LayerPass& pass) const;
   void add_launches(const LayerPass& pass);
+  std::uint32_t add_collective_launch(const DpCollective& collective);
   void add_exchange(const LayerCommunication& communication, const LayerPass& pass);
   void set_collective(Op& op, const LayerCommunication& communication, const ExchangeLeg& leg);
   [[nodiscard]] bool overlaps(LayerExchange exchange) const;

@@ -56,14 +56,14 @@ TEST(Frameworks, HostIsBusyOncePerBlockPassAndMicrobatch) {
     EXPECT_EQ(launches.size(), 2U * 6 * 4);
     double us = 0;
     for (const Op& op : launches) us += op.work.duration->microseconds();
-    const Framework& f = frameworks().back();
+    const Framework& f = framework_called("megatron-deepspeed");
     EXPECT_NEAR(us, 6 * 4 * (f.block_forward_us * forwards + f.block_backward_us), 1e-6);
   }
 }
 
 TEST(Frameworks, UnknownOneIsRefusedByName) {
   EXPECT_EQ(test::error_of([] { workload_of(text_of("megatron", 1024)); }),
-            "w.json#/framework: expected pytorch, megatron-core or megatron-deepspeed, got 'megatron'");
+            "w.json#/framework: expected pytorch, megatron-core, megatron-deepspeed or nanotron, got 'megatron'");
 }
 
 TEST(Frameworks, LaunchesSurviveATraceFile) {
