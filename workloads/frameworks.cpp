@@ -7,7 +7,7 @@
 namespace busbar {
 
 std::span<const Framework> frameworks() {
-  static constexpr std::array<Framework, 4> kTable = {{
+  static constexpr std::array<Framework, 7> kTable = {{
       {"pytorch", "PyTorch's DDP and FSDP: the share inside a step that is fitted to FSDP steps"},
       // The median over 15 bf16 steps of dense models (Llama 3 8B to 405B, Nemotron 4, GPT-3) on 16 to 512
       // H100. Source: NVIDIA/dgxc-benchmarking, releases 24.11 to 25.
@@ -18,14 +18,15 @@ std::span<const Framework> frameworks() {
        1800},
       // Cut of stages, copies and fp32 logits: huggingface/nanotron, models/base.py (build_model),
       // models/llama.py, nn/activations.py, distributed.py (reduce_scatter_coalesced), parallel/
-      // tensor_parallel/functional.py. Allocator and unshared: fitted to the reserved peaks of half of the 905
-      // jobs that fit in gkarfakis19/Rapid-LLM, bench_final2_mod_add.csv; the other half agrees.
-      // Launches: with tp 2 to 8 in one host no layout of 1B to 4B models goes below 4.3 to 4.6 ms per block
-      // and microbatch (same sweep, jobs of one host and early jobs of several).
+      // tensor_parallel/functional.py. Fitted to gkarfakis19/Rapid-LLM, bench_final2_mod_add.csv: allocator
+      // and unshared to the reserved peaks of half of the 905 jobs that fit (the other half agrees);
+      // launches: with tp 2 to 8 in one host no layout of 1B to 4B models goes below 4.3 to 4.6 ms per block
+      // and microbatch; collectives once a step: what steps of 32 to 256 GPUs take beyond their blocks.
       {.name = "nanotron",
        .help = "Nanotron: fp32 gradients and logits, unfused gated MLP, stages cut by parameters",
        .block_forward_us = 1450,
        .block_backward_us = 2900,
+       .step_collectives = 7,
        .memory = {.gated_tensors = 4,
                   .logit_bytes = 12,
                   .allocator = 0.2,
@@ -33,6 +34,29 @@ std::span<const Framework> frameworks() {
                   .unshared = 0.6},
        .stages_by_parameters = true,
        .buckets_as_parameters = true},
+      // Every second block, or every second product of each: pytorch/torchtitan, docs and
+      // parallelize_llama.py (selective_ac_option); foundation-model-stack/fms-fsdp, README
+      // (selective_checkpointing). Attention: PyTorch's own FlashAttention-2, also on Hopper; fitted to 33
+      // rows of torchtitan's benchmarks.
+      {.name = "torchtitan",
+       .help = "torchtitan and fms-fsdp: selective recomputation of every second block",
+       .attention_share = 0.75,
+       .selective_every = 2},
+      // Fitted to 50 of the 173 steps of MPT in mosaicml/llm-foundry, scripts/train/benchmarking. Attention
+      // is Triton's FlashAttention-1; norms, GELU, sums and casts are kernels of their own.
+      {.name = "llm-foundry",
+       .help = "Composer and llm-foundry: FSDP, Triton's attention, unfused element-wise kernels",
+       .kernel_share = 0.74,
+       .ampere_share = 0.91,
+       .attention_share = 0.7,
+       .traffic = 2},
+      // Fitted to 50 of 165 steps: Hagemann et al., Efficient Parallelization Layouts for Large-Scale
+      // Distributed Model Training, 2023. They differ by 20 % between attention and norm kernels, which this
+      // does not tell apart.
+      {.name = "aleph-alpha-scaling",
+       .help = "Aleph Alpha's Scaling: element-wise kernels largely unfused",
+       .kernel_share = 0.75,
+       .traffic = 2},
   }};
   return kTable;
 }

@@ -10,9 +10,10 @@ namespace busbar {
 
 /// What a framework holds on a GPU beyond what a step needs: copies, and what its allocator keeps.
 struct FrameworkMemory {
-  std::int64_t gated_tensors = 3;  // as wide as a gated MLP and kept: gate, up, product; 4: the activated gate
-  std::int64_t logit_bytes = 0;    // per logit; 0: two in the type of activations, one in fp32
-  double allocator = 0;            // reserved and not used, per byte of activations
+  std::int64_t gated_tensors =
+      3;                         // as wide as a gated MLP and kept: gate, up, product; 4: the activated gate
+  std::int64_t logit_bytes = 0;  // per logit; 0: two in the type of activations, one in fp32
+  double allocator = 0;          // reserved and not used, per byte of activations
   bool flattens_gradients = false;  // ZeRO-1 copies all gradients, and half a shard, to send them
   double unshared = 0;  // of the smaller of that copy and the activations, what cannot be kept in the larger
 };
@@ -25,6 +26,14 @@ struct Framework {
   double block_backward_us = 0;  // and backward; recomputation adds another forward
   /// What its kernels reach inside a step of what they reach alone; none: the profile's share.
   std::optional<double> kernel_share = std::nullopt;
+  std::optional<double> ampere_share = std::nullopt;  // the same on Ampere, where it is another
+  std::int64_t step_collectives = 0;  // small ones over all ranks, once a step (norm of gradients, loss)
+  /// Of the speed of the attention kernels that are modelled (FlashAttention-2 and later).
+  double attention_share = 1;
+  /// Memory traffic between matrix products, over that of fused kernels.
+  double traffic = 1;
+  /// Selective recomputation is the whole forward of every how manieth block; 0: of attention's core alone.
+  std::int64_t selective_every = 0;
   FrameworkMemory memory = {};
   /// Blocks go to stages by parameters, the head included, each stage up to or just beyond its equal part.
   bool stages_by_parameters = false;

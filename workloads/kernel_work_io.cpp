@@ -12,8 +12,8 @@ namespace busbar {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys = {"duration", "flops",  "bytes",
-                                                   "type",     "matmul", "attention"};
+constexpr std::array<std::string_view, 7> kKeys = {"duration", "flops",     "bytes", "type",
+                                                   "matmul",   "attention", "share"};
 constexpr std::int64_t kMaxDimension = std::int64_t{1} << 31;
 // More floating-point operations than any step has; keeps sums of them finite.
 constexpr double kMaxFlops = 1e30;
@@ -54,6 +54,11 @@ AttentionShape read_attention(const JsonValue& value) {
   return shape;
 }
 
+double read_share(const JsonValue& value, const KernelWork& work) {
+  if (!work.matmul && !work.attention) value.fail_because("'share' needs a shape ('matmul', 'attention')");
+  return value.number(0.01, 1);
+}
+
 void check_combination(const JsonValue& value) {
   const bool matmul = value.find("matmul").has_value();
   const bool attention = value.find("attention").has_value();
@@ -78,6 +83,7 @@ KernelWork read_kernel_work(const JsonValue& value) {
   if (const auto type = value.find("type")) work.type = read_data_type(*type);
   if (const auto matmul = value.find("matmul")) work.matmul = read_matmul(*matmul);
   if (const auto attention = value.find("attention")) work.attention = read_attention(*attention);
+  if (const auto share = value.find("share")) work.share = read_share(*share, work);
   resolve_shape(work);
   return work;
 }

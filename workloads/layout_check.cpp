@@ -128,6 +128,7 @@ void finish_trace(const Workload& workload, StepTrace& trace) {
   trace.ranks = static_cast<std::uint32_t>(workload.parallel.world());
   const auto samples = static_cast<double>(workload.batch.global);
   trace.kernel_share = workload.framework->kernel_share;
+  if (const auto& ampere = workload.framework->ampere_share) trace.kernel_shares["ampere"] = *ampere;
   trace.slowdowns = draw_slowdowns(workload);
   trace.staggered = workload.parallel.schedule == PipelineSchedule::kZeroBubble2p && workload.parallel.pp > 1;
   describe(workload, trace);

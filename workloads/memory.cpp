@@ -78,15 +78,21 @@ std::int64_t mlp_width(const Workload& w, std::int64_t block) {
   return times(e.top_k, plus(d.hidden, inner * e.ffn_hidden)) + inner * shared;
 }
 
-}  // namespace
+Recompute recompute_of(const Workload& w, std::int64_t block) {
+  const std::int64_t every = w.framework->selective_every;
+  if (w.recompute != Recompute::kSelective || every == 0) return w.recompute;
+  return block % every == 0 ? Recompute::kFull : Recompute::kNone;
+}
 
 // Softmax's output, the dropped scores and dropout's mask, which recomputation of the core does without.
 // Source: Korthikanti et al., 2022, section 4.1: 5 a s^2 b bytes.
-std::int64_t kept_scores(const Workload& w) {
-  if (w.attention == AttentionKernels::kFused || w.recompute != Recompute::kNone) return 0;
+std::int64_t kept_scores(const Workload& w, Recompute recompute) {
+  if (w.attention == AttentionKernels::kFused || recompute != Recompute::kNone) return 0;
   const std::int64_t all = times(times(tokens_per_rank(w), w.batch.sequence), w.model.transformer->heads);
   return times(all, 2 * element_bytes(w) + 1) / w.parallel.tp;
 }
+
+}  // namespace
 
 // Outside the tensor-parallel region, per token: the two norms' inputs (2 h), what the projections and the
 // MLP read (2 h); under sequence parallelism a share of them.
@@ -95,10 +101,11 @@ Bytes block_activation_bytes(const Workload& w, std::int64_t block) {
   const TransformerDims& d = *w.model.transformer;
   const std::int64_t outer_cut = w.parallel.sequence_parallel ? w.parallel.tp : 1;
   const std::int64_t unit = times(tokens_per_rank(w), element_bytes(w));
-  if (w.recompute == Recompute::kFull) return Bytes(times(unit, d.hidden) / outer_cut);
+  const Recompute recompute = recompute_of(w, block);
+  if (recompute == Recompute::kFull) return Bytes(times(unit, d.hidden) / outer_cut);
   const std::int64_t inner = plus(attention_width(d), mlp_width(w, block));
   const std::int64_t kept = plus(times(unit, 4 * d.hidden) / outer_cut, times(unit, inner) / w.parallel.tp);
-  return Bytes(plus(kept, kept_scores(w)));
+  return Bytes(plus(kept, kept_scores(w, recompute)));
 }
 
 Bytes logit_bytes(const Workload& w) {
@@ -151,7 +158,10 @@ MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std:
     if (!layer.is_block || !w.model.transformer) continue;
     const std::int64_t block = std::stoll(layer.name.substr(5));  // "block3"
     all = plus(all, block_activation_bytes(w, block).count());
-    if (w.recompute != Recompute::kFull) continue;
+    if (recompute_of(w, block) != Recompute::kFull) {
+      all_whole = plus(all_whole, block_activation_bytes(w, block).count());
+      continue;
+    }
     const std::int64_t kept = block_activation_bytes(whole, block).count();
     largest = std::max(largest, kept);
     all_whole = plus(all_whole, kept);

@@ -15,9 +15,9 @@ namespace busbar {
 namespace {
 
 constexpr std::string_view kSchema = "busbar.trace/1";
-constexpr std::array<std::string_view, 14> kKeys = {
+constexpr std::array<std::string_view, 15> kKeys = {
     "schema",   "name",   "tokens",      "model_flops", "groups",       "matrices",  "programs",
-    "bindings", "repeat", "assumptions", "warnings",    "kernel_share", "slowdowns", "staggered"};
+    "bindings", "repeat", "assumptions", "warnings",    "kernel_share", "kernel_shares", "slowdowns", "staggered"};
 constexpr double kMaxSlowdown = 1000;
 constexpr std::size_t kMaxSplitMembers = 4096;
 constexpr std::int64_t kMaxRepeat = 1'000'000;
@@ -108,6 +108,9 @@ void TraceReader::read_header() {
   if (const auto tokens = root_.find("tokens")) trace_.tokens = tokens->number(0, kMaxTokens);
   if (const auto flops = root_.find("model_flops")) trace_.model_flops = flops->number(0, kMaxModelFlops);
   if (const auto share = root_.find("kernel_share")) trace_.kernel_share = share->number(0.01, 1);
+  if (const auto shares = root_.find("kernel_shares"))
+    for (const std::string& generation : shares->keys())
+      trace_.kernel_shares[generation] = shares->at(generation).number(0.01, 1);
   if (const auto repeat = root_.find("repeat")) trace_.repeat = repeat->integer(1, kMaxRepeat);
   if (const auto matrices = root_.find("matrices")) read_matrices(*matrices);
   trace_.assumptions = read_sentences(root_.find("assumptions"));

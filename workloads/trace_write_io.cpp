@@ -46,6 +46,7 @@ void put_work(Json& json, const KernelWork& work) {
   if (work.duration) json["duration"] = to_exact_text(*work.duration);
   if (work.matmul) json["matmul"] = {work.matmul->m, work.matmul->n, work.matmul->k};
   if (work.attention) json["attention"] = attention_json(*work.attention);
+  if (work.share != 1) json["share"] = work.share;
   if (work.matmul || work.attention) return;
   if (work.flops != 0 || (!work.duration && work.bytes == 0)) json["flops"] = work.flops;
   if (work.bytes == 0) return;
@@ -231,6 +232,8 @@ std::string write_trace(const StepTrace& trace) {
   if (trace.staggered) members.push_back(member("staggered", "true"));
   if (trace.kernel_share)
     members.insert(members.begin() + 4, member("kernel_share", text_of(*trace.kernel_share)));
+  if (!trace.kernel_shares.empty())
+    members.insert(members.begin() + 4, member("kernel_shares", Json(trace.kernel_shares).dump()));
   if (!matrices.empty()) members.insert(members.begin() + 5, member("matrices", lines(matrices, "{}", 4)));
   return lines(members, "{}", 2) + "\n";
 }

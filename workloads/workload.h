@@ -64,7 +64,7 @@ struct DdpSpec {
 /// What launching takes the CPU, where the system's differs from the framework's figures.
 struct LaunchSpec {
   std::optional<Time> forward, backward;  // of one block
-  Time member;  // of one collective, for each rank of its group
+  Time member;                            // of one collective, for each rank of its group
 };
 
 struct OptimizerSpec {

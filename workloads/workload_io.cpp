@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kSchema = "busbar.workload/1";
 constexpr std::array<std::string_view, 18> kKeys = {
-    "schema",  "name",      "model", "batch",   "parallel", "precision", "recompute", "fsdp",     "ddp",
+    "schema",  "name",      "model", "batch",   "parallel", "precision", "recompute", "fsdp",      "ddp",
     "overlap", "optimizer", "moe",   "context", "stages",   "jitter",    "framework", "attention", "launch"};
 constexpr std::int64_t kMaxCount = std::numeric_limits<std::int64_t>::max();
 
@@ -216,9 +216,8 @@ DdpSpec read_ddp(const JsonValue& value) {
   return ddp;
 }
 
-OverlapSpec read_overlap(const JsonValue& value) {
+OverlapSpec read_overlap(const JsonValue& value, OverlapSpec overlap) {
   value.only_keys({"dp", "tp", "pp", "ep", "cp"});
-  OverlapSpec overlap;
   const std::pair<const char*, bool*> flags[] = {{"dp", &overlap.dp},
                                                  {"tp", &overlap.tp},
                                                  {"pp", &overlap.pp},
@@ -295,7 +294,6 @@ Workload read_workload(const JsonDocument& document) {
   if (const auto recompute = root.find("recompute")) workload.recompute = read_recompute(*recompute);
   if (const auto fsdp = root.find("fsdp")) workload.fsdp = read_fsdp(*fsdp);
   if (const auto ddp = root.find("ddp")) workload.ddp = read_ddp(*ddp);
-  if (const auto overlap = root.find("overlap")) workload.overlap = read_overlap(*overlap);
   if (const auto launch = root.find("launch")) workload.launch = read_launch(*launch);
   if (const auto optimizer = root.find("optimizer")) {
     workload.optimizer = read_optimizer(*optimizer);
@@ -306,6 +304,10 @@ Workload read_workload(const JsonDocument& document) {
   if (const auto context = root.find("context")) workload.context = read_context(*context);
   if (const auto stages = root.find("stages")) workload.parallel.stages = read_stages(*stages);
   workload.framework = &read_framework(root, workload.parallel.sharding);
+  // A copy of all gradients is sent when all are there.
+  if (workload.parallel.sharding == Sharding::kZero1)
+    workload.overlap.dp = !workload.framework->memory.flattens_gradients;
+  if (const auto overlap = root.find("overlap")) workload.overlap = read_overlap(*overlap, workload.overlap);
   check_experts(root, workload);
   check_batch(root.at("batch"), workload);
   with_place(root.at("parallel"), [&] { check_layout(workload); });

@@ -37,6 +37,7 @@ struct KernelWork {
   DataType type = DataType::kBf16;
   std::optional<MatmulShape> matmul;
   std::optional<AttentionShape> attention;
+  double share = 1;  // of the speed that the model of kernels gives: slower code for the same work
 };
 
 /// A kernel's two demands, each as the seconds that it would take with the whole of one GPU's resource.

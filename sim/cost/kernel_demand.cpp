@@ -44,8 +44,8 @@ KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu, const Pr
   KernelDemand demand = work.matmul ? matmul_demand(*work.matmul, work.type, chip, model)
                                     : attention_demand(*work.attention, work.type, chip, model);
   const double gain = work.matmul && work.type == DataType::kFp8 ? model.fp8.in_step : 1;
-  demand.sm_s /= g.step_share * gain;
-  demand.memory_s /= g.step_share;
+  demand.sm_s /= g.step_share * work.share * gain;
+  demand.memory_s /= g.step_share * work.share;
   return demand;
 }
 

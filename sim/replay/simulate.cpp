@@ -182,15 +182,24 @@ std::optional<MemoryRecord> memory_of(Replay& replay, const Topology& topology) 
 // The framework's kernels have a share of their own.
 Profile with_share_of(const StepTrace& trace, const Profile& given) {
   Profile profile = given;
-  if (trace.kernel_share && !profile.ideal)
-    for (Generation& g : profile.generations) g.step_share = *trace.kernel_share;
+  if (profile.ideal) return profile;
+  for (Generation& g : profile.generations) {
+    const auto own = trace.kernel_shares.find(std::string(g.name));
+    if (own != trace.kernel_shares.end())
+      g.step_share = own->second;
+    else if (trace.kernel_share)
+      g.step_share = *trace.kernel_share;
+  }
   return profile;
 }
 
 void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {
   for (const ProfileParameter& p :
        parameters_of(profile, replay.placement().generation(0), replay.placement().gpu_model(0))) {
-    const bool of_trace = p.name == "step_share" && replay.trace().kernel_share && !profile.ideal;
+    const StepTrace& trace = replay.trace();
+    const bool has_own = trace.kernel_share ||
+                         trace.kernel_shares.contains(std::string(replay.placement().generation(0).name));
+    const bool of_trace = p.name == "step_share" && has_own && !profile.ideal;
     result.parameters.push_back(
         {p.name, p.value, p.origin, of_trace ? "the workload's framework, or its trace" : p.source});
   }

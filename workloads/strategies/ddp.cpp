@@ -124,9 +124,10 @@ MemoryUse DdpStep::memory() const {
   MemoryUse use = stage_memory(step_.layers(), w, step_.place().stage);
   for (const Buckets& buckets : buckets_)
     for (const Bucket& bucket : buckets.list)
-      use.buffers += w.framework->buckets_as_parameters
-                         ? Bytes(bucket.bytes.count() / size_of(bucket.type) * size_of(w.precision.parameters))
-                         : bucket.bytes;
+      use.buffers +=
+          w.framework->buckets_as_parameters
+              ? Bytes(bucket.bytes.count() / size_of(bucket.type) * size_of(w.precision.parameters))
+              : bucket.bytes;
   return use;
 }
 

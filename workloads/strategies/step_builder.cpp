@@ -32,14 +32,28 @@ std::uint32_t index_in(std::vector<std::string>& names, const std::string& name)
   return static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
+// Where selective recomputation is that of whole blocks, every so manieth has the backward of a full one.
+std::vector<Layer> recomputed_layers(const Workload& w) {
+  const LayerBatch batch{w.batch.micro, w.batch.sequence, w.precision.compute};
+  LayerCut cut = cut_of(w);
+  const std::int64_t every = w.framework->selective_every;
+  if (w.recompute != Recompute::kSelective || every == 0) return layers_of(w.model, batch, cut);
+  cut.recompute = Recompute::kNone;
+  std::vector<Layer> all = layers_of(w.model, batch, cut);
+  cut.recompute = Recompute::kFull;
+  std::vector<Layer> full = layers_of(w.model, batch, cut);
+  std::int64_t block = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].is_block && block++ % every == 0) all[i] = std::move(full[i]);
+  return all;
+}
+
 }  // namespace
 
 StepBuilder::StepBuilder(const Workload& workload, StagePlace place, std::vector<SplitMatrix>& matrices)
     : workload_(workload), place_(place), matrices_(&matrices) {
   const ParallelSpec& p = workload.parallel;
-  std::vector<Layer> all =
-      layers_of(workload.model, {workload.batch.micro, workload.batch.sequence, workload.precision.compute},
-                cut_of(workload));
+  std::vector<Layer> all = recomputed_layers(workload);
   microbatches_ = microbatches_of(workload);
   const auto blocks = std::count_if(all.begin(), all.end(), [](const Layer& l) { return l.is_block; });
   std::vector<std::int64_t> per_chunk = {blocks};
@@ -124,6 +138,9 @@ void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
                       kernel.name);
   op.kind = OpKind::kCompute;
   op.work = kernel.work;
+  if (op.work.attention) op.work.share = workload_.framework->attention_share;
+  if (kernel.name.ends_with("elementwise"))
+    op.work.bytes = std::round(op.work.bytes * workload_.framework->traffic);
   if (kernel.name.find("experts.") != std::string::npos) {
     op.work.flops *= expert_scale();
     op.work.bytes = std::round(op.work.bytes * expert_scale());
@@ -143,53 +160,6 @@ void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
     return true;
   });
   last_kernel_ = add(std::move(op), kComputeStream);
-}
-
-// A block's kernels, and every collective for each of its members.
-Time StepBuilder::launch_time(const LayerPass& pass) const {
-  const Framework& f = *workload_.framework;
-  const LaunchSpec& launch = workload_.launch;
-  const Layer& layer = layers_[pass.layer];
-  const bool is_forward = pass.phase == Phase::kForward;
-  const Time forward = launch.forward.value_or(Time::from_microseconds(f.block_forward_us));
-  Time time;
-  if (layer.is_block && is_forward) time = forward;
-  if (layer.is_block && !is_forward) {
-    time = launch.backward.value_or(Time::from_microseconds(f.block_backward_us));
-    if (workload_.recompute == Recompute::kFull) time += forward;
-  }
-  if (launch.member == Time()) return time;
-  std::int64_t members = 0;
-  for (const LayerStep& step : is_forward ? layer.forward : layer.backward)
-    if (step.communication)
-      if (const auto ranks = ranks_of(slot_of(step.communication->exchange)); ranks > 1) members += ranks;
-  return time + launch.member * members;
-}
-
-// The host launches block after block, ahead of the GPU while it can.
-void StepBuilder::add_launches(const LayerPass& pass) {
-  const Time time = launch_time(pass);
-  if (time == Time()) return;
-  Op op;
-  op.id = fmt::format("{}.mb{}.{}.launches", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
-                      layers_[pass.layer].name);
-  op.kind = OpKind::kHost;
-  op.work.duration = time;
-  op.phase = pass.phase;
-  op.layer = model_layer_[pass.layer];
-  op.microbatch = static_cast<std::int32_t>(pass.microbatch);
-  add_once(waiting_, add(std::move(op), "host"));
-}
-
-std::uint32_t StepBuilder::add_collective_launch(const DpCollective& collective) {
-  Op op;
-  op.id = collective.id + ".launch";
-  op.kind = OpKind::kHost;
-  op.work.duration = workload_.launch.member * ranks_of(collective.slot);
-  op.phase = collective.phase;
-  op.layer = collective.layer;
-  op.microbatch = static_cast<std::int32_t>(collective.microbatch);
-  return add(std::move(op), "host");
 }
 
 void StepBuilder::set_collective(Op& op, const LayerCommunication& communication, const ExchangeLeg& leg) {
@@ -294,8 +264,10 @@ std::uint32_t StepBuilder::add_collective(const DpCollective& collective, OpIndi
 
 void StepBuilder::add_optimizer(std::int64_t parameters) {
   const std::int64_t each = optimizer_bytes_per_parameter(workload_.precision, workload_.optimizer);
+  const OpIndices launched = add_step_collectives();
   if (each == 0) return;
   Op op;
+  op.after = launched;
   op.id = "optimizer";
   op.work.type = DataType::kFp32;
   op.work.bytes = static_cast<double>(checked_mul(parameters, each, "the optimizer's memory traffic"));

@@ -106,6 +106,7 @@ class StepBuilder {
   void add_kernel(const Kernel& kernel, const LayerPass& pass);
   [[nodiscard]] Time launch_time(const LayerPass& pass) const;
   void add_launches(const LayerPass& pass);
+  OpIndices add_step_collectives();
   std::uint32_t add_collective_launch(const DpCollective& collective);
   void add_exchange(const LayerCommunication& communication, const LayerPass& pass);
   void set_collective(Op& op, const LayerCommunication& communication, const ExchangeLeg& leg);

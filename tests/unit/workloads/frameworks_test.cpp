@@ -61,9 +61,99 @@ TEST(Frameworks, HostIsBusyOncePerBlockPassAndMicrobatch) {
   }
 }
 
+double host_us_of_blocks(const StepTrace& trace, Phase phase) {
+  double us = 0;
+  for (const Op& op : launches_of(trace))
+    if (op.phase == phase && op.id.find(".block") != std::string::npos)
+      us += op.work.duration->microseconds();
+  return us;
+}
+
+TEST(Frameworks, CollectivesMayCostTheHostForEachMember) {
+  // Under tp 2 a block has two all-reduces forward and two backward, of two members each.
+  const StepTrace trace = expand(workload_of(
+      R"({"schema": "busbar.workload/1", "launch": {"forward": "1 ms", "backward": "2 ms", "member": "10 us"},
+          "parallel": {"tp": 2}, "batch": {"sequence": 64, "global": 3},
+          "model": {"layers": 5, "hidden": 64, "ffn_hidden": 256, "heads": 8, "vocab": 1024}})"));
+  EXPECT_NEAR(host_us_of_blocks(trace, Phase::kForward), 5 * 3 * (1000 + 2 * 2 * 10), 1e-6);
+  EXPECT_NEAR(host_us_of_blocks(trace, Phase::kBackward), 5 * 3 * (2000 + 2 * 2 * 10), 1e-6);
+}
+
+TEST(Frameworks, NanotronEndsItsStepsWithCollectivesOverAllRanks) {
+  const StepTrace trace = expand(workload_of(
+      R"({"schema": "busbar.workload/1", "framework": "nanotron", "launch": {"member": "10 us"},
+          "parallel": {"dp": 4}, "batch": {"sequence": 64, "global": 4},
+          "model": {"layers": 2, "hidden": 64, "ffn_hidden": 256, "heads": 8, "vocab": 1024}})"));
+  const std::vector<Op> launches = launches_of(trace);
+  EXPECT_EQ(launches.back().id, "step.launches");
+  EXPECT_EQ(launches.back().work.duration,
+            Time::from_microseconds(10) * (4 * framework_called("nanotron").step_collectives));
+}
+
+TEST(Frameworks, GradientBucketsWaitForTheirLaunch) {
+  const StepTrace trace = expand(workload_of(
+      R"({"schema": "busbar.workload/1", "launch": {"member": "10 us"}, "parallel": {"dp": 4},
+          "batch": {"sequence": 64, "global": 4},
+          "model": {"layers": 2, "hidden": 64, "ffn_hidden": 256, "heads": 8, "vocab": 1024}})"));
+  std::size_t buckets = 0;
+  for (const Op& op : trace.programs[0].ops) {
+    if (op.kind != OpKind::kCollective) continue;
+    ++buckets;
+    const auto launch = std::ranges::find_if(op.after, [&](std::uint32_t i) {
+      const Op& before = trace.programs[0].ops[i];
+      return before.kind == OpKind::kHost && before.work.duration == Time::from_microseconds(4 * 10);
+    });
+    EXPECT_NE(launch, op.after.end()) << op.id;
+  }
+  EXPECT_GT(buckets, 0U);
+}
+
+std::size_t recomputed_kernels(const StepTrace& trace, std::string_view block) {
+  return static_cast<std::size_t>(std::ranges::count_if(trace.programs[0].ops, [&](const Op& op) {
+    return op.id.find(block) != std::string::npos && op.id.find("recompute.") != std::string::npos;
+  }));
+}
+
+TEST(Frameworks, TorchtitanSelectsEverySecondBlock) {
+  const StepTrace trace = expand(workload_of(text_of("torchtitan", 64, "selective")));
+  EXPECT_GT(recomputed_kernels(trace, ".block0."), 0U);
+  EXPECT_EQ(recomputed_kernels(trace, ".block1."), 0U);
+  EXPECT_EQ(recomputed_kernels(trace, ".block2."), recomputed_kernels(trace, ".block0."));
+  const StepTrace full = expand(workload_of(text_of("torchtitan", 64, "full")));
+  EXPECT_EQ(recomputed_kernels(trace, ".block4."), recomputed_kernels(full, ".block4."));
+}
+
+TEST(Frameworks, SharesSurviveATraceFile) {
+  const StepTrace trace = expand(workload_of(text_of("llm-foundry", 64)));
+  const StepTrace again = test::trace_of(write_trace(trace));
+  const Framework& f = framework_called("llm-foundry");
+  EXPECT_EQ(again.kernel_share, f.kernel_share);
+  EXPECT_EQ(again.kernel_shares.at("ampere"), f.ampere_share);
+  std::size_t attention = 0;
+  for (std::size_t i = 0; i < trace.programs[0].ops.size(); ++i) {
+    EXPECT_EQ(again.programs[0].ops[i].work.share, trace.programs[0].ops[i].work.share);
+    if (trace.programs[0].ops[i].work.share == f.attention_share) ++attention;
+  }
+  EXPECT_EQ(attention, 2U * 6 * 4);  // forward and backward, by block and microbatch
+}
+
+TEST(Frameworks, NanotronSendsTheGradientsOfZero1AfterBackward) {
+  const auto overlap = [](std::string_view framework) {
+    return workload_of(fmt::format(
+                           R"({{"schema": "busbar.workload/1", "framework": "{}",
+                               "parallel": {{"dp": 2, "sharding": "zero1"}},
+                               "batch": {{"sequence": 64, "global": 2}}, "model": {{"preset": "gpt2"}}}})",
+                           framework))
+        .overlap.dp;
+  };
+  EXPECT_FALSE(overlap("nanotron"));
+  EXPECT_TRUE(overlap("pytorch"));
+}
+
 TEST(Frameworks, UnknownOneIsRefusedByName) {
   EXPECT_EQ(test::error_of([] { workload_of(text_of("megatron", 1024)); }),
-            "w.json#/framework: expected pytorch, megatron-core, megatron-deepspeed or nanotron, got 'megatron'");
+            "w.json#/framework: expected pytorch, megatron-core, megatron-deepspeed, nanotron, torchtitan, "
+            "llm-foundry or aleph-alpha-scaling, got 'megatron'");
 }
 
 TEST(Frameworks, LaunchesSurviveATraceFile) {

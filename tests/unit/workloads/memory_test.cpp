@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "workload_helpers.h"
@@ -109,6 +111,47 @@ TEST(ActivationBytes, FollowTheModelsOwnDimensions) {
 TEST(ActivationBytes, AreUnknownForAListOfParameters) {
   EXPECT_EQ(block_activation_bytes(Workload{}, 0), 0_B);
   EXPECT_EQ(logit_bytes(Workload{}), 0_B);
+}
+
+TEST(StageMemory, HoldsWhatNanotronHolds) {
+  // One rank of two, ZeRO-1, one microbatch of t = 7 x 11 tokens in bf16: an ungated block keeps 32 t h
+  // bytes, its head 12 bytes a logit.
+  Workload workload = small_gpt();
+  workload.model.transformer->vocab = 16;
+  workload.batch.global = 14;
+  workload.framework = &framework_called("nanotron");
+  workload.precision.gradients = DataType::kFp32;
+  workload.parallel.dp = 2;
+  workload.parallel.sharding = Sharding::kZero1;
+  const std::vector<Layer> layers = layers_of(
+      workload.model, {workload.batch.micro, workload.batch.sequence, DataType::kBf16}, cut_of(workload));
+  const MemoryUse use = stage_memory(layers, workload, 0);
+  const std::int64_t parameters = use.parameters.count() / 2;
+  EXPECT_EQ(use.gradients, Bytes(4 * parameters));
+  EXPECT_EQ(use.optimizer, Bytes(12 * parameters / 2));
+  const std::int64_t blocks = 3 * block_activation_bytes(workload, 0).count();
+  EXPECT_EQ(use.activations, Bytes(blocks + logit_bytes(workload).count()));
+  EXPECT_EQ(logit_bytes(workload),
+            Bytes(workload.batch.micro * workload.batch.sequence * workload.model.transformer->vocab * 12));
+  // The allocator keeps a fifth of the blocks' more; the flat copy of the gradients, 4 + 4 / (2 x 2) bytes a
+  // parameter, costs 0.6 of the smaller of the two and what it exceeds the other by.
+  const double allocator = 0.2 * static_cast<double>(blocks);
+  const double held = static_cast<double>(use.activations.count()) + std::round(allocator);
+  const double copy = 5.0 * static_cast<double>(parameters);
+  const double expected = std::round(allocator) + 0.6 * std::min(copy, held) + std::max(copy - held, 0.0);
+  EXPECT_NEAR(static_cast<double>(use.buffers.count()), expected, 2);
+  workload.parallel.sharding = Sharding::kNone;
+  EXPECT_NEAR(static_cast<double>(stage_memory(layers, workload, 0).buffers.count()), allocator, 1);
+}
+
+TEST(BlockActivations, KeepTheInputAloneOfBlocksThatSelectiveRecomputationTakesWhole) {
+  Workload workload = small_gpt();
+  workload.recompute = Recompute::kSelective;
+  workload.framework = &framework_called("torchtitan");
+  const Bytes input(workload.batch.micro * workload.batch.sequence * 8 * 2);
+  EXPECT_EQ(block_activation_bytes(workload, 0), input);
+  EXPECT_EQ(block_activation_bytes(workload, 1).count(), 16 * input.count());
+  EXPECT_EQ(block_activation_bytes(workload, 2), input);
 }
 
 }  // namespace

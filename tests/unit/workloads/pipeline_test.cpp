@@ -164,5 +164,26 @@ TEST(ScheduleProblem, NamesWhatWouldRun) {
   EXPECT_NE(schedule_problem(pipeline(4, PipelineSchedule::k1f1b, 2), 8), std::nullopt);
 }
 
+TEST(BlocksPerChunk, FollowParametersWhereTheFrameworkCutsByThem) {
+  // A block has 4 x 8192^2 + 3 x 8192 x 28672 parameters, the head 131072 x 8192: 1.103 blocks. A quarter of
+  // 81.103 blocks is 20.28: 21 blocks begin in the first, 20 in the second and third, 19 are left.
+  Workload workload;
+  workload.model.transformer = TransformerDims{.layers = 80,
+                                               .hidden = 8192,
+                                               .ffn_hidden = 28672,
+                                               .heads = 64,
+                                               .kv_heads = 64,
+                                               .head_dim = 128,
+                                               .vocab = 131072,
+                                               .gated_mlp = true};
+  workload.parallel = pipeline(4);
+  EXPECT_EQ(blocks_per_chunk(80, workload), (Numbers{20, 20, 20, 20}));
+  workload.framework = &framework_called("nanotron");
+  EXPECT_EQ(blocks_per_chunk(80, workload), (Numbers{21, 20, 20, 19}));
+  // What the workload says comes first.
+  workload.parallel.stages = {1, 2, 3, 74};
+  EXPECT_EQ(blocks_per_chunk(80, workload), workload.parallel.stages);
+}
+
 }  // namespace
 }  // namespace busbar

@@ -1,0 +1,69 @@
+// What launching kernels and collectives takes the host.
+#include <fmt/format.h>
+
+#include "workloads/strategies/exchange.h"
+#include "workloads/strategies/step_builder.h"
+
+namespace busbar {
+
+// A block's kernels, and every collective for each of its members.
+Time StepBuilder::launch_time(const LayerPass& pass) const {
+  const Framework& f = *workload_.framework;
+  const LaunchSpec& launch = workload_.launch;
+  const Layer& layer = layers_[pass.layer];
+  const bool is_forward = pass.phase == Phase::kForward;
+  const Time forward = launch.forward.value_or(Time::from_microseconds(f.block_forward_us));
+  Time time;
+  if (layer.is_block && is_forward) time = forward;
+  if (layer.is_block && !is_forward) {
+    time = launch.backward.value_or(Time::from_microseconds(f.block_backward_us));
+    if (workload_.recompute == Recompute::kFull) time += forward;
+  }
+  if (launch.member == Time()) return time;
+  std::int64_t members = 0;
+  for (const LayerStep& step : is_forward ? layer.forward : layer.backward)
+    if (step.communication)
+      if (const auto ranks = ranks_of(slot_of(step.communication->exchange)); ranks > 1) members += ranks;
+  return time + launch.member * members;
+}
+
+// The host launches block after block, ahead of the GPU while it can.
+void StepBuilder::add_launches(const LayerPass& pass) {
+  const Time time = launch_time(pass);
+  if (time == Time()) return;
+  Op op;
+  op.id = fmt::format("{}.mb{}.{}.launches", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
+                      layers_[pass.layer].name);
+  op.kind = OpKind::kHost;
+  op.work.duration = time;
+  op.phase = pass.phase;
+  op.layer = model_layer_[pass.layer];
+  op.microbatch = static_cast<std::int32_t>(pass.microbatch);
+  waiting_.push_back(add(std::move(op), "host"));
+}
+
+// The small collectives of a step's end: all but their cost to the host is lost beside the others.
+OpIndices StepBuilder::add_step_collectives() {
+  const std::int64_t count = workload_.framework->step_collectives;
+  if (count == 0 || workload_.launch.member == Time()) return {};
+  Op op;
+  op.id = "step.launches";
+  op.kind = OpKind::kHost;
+  op.work.duration = workload_.launch.member * (count * workload_.parallel.world());
+  op.phase = Phase::kOptimizer;
+  op.after = last_kernel();
+  return {add(std::move(op), "host")};
+}
+
+std::uint32_t StepBuilder::add_collective_launch(const DpCollective& collective) {
+  Op op;
+  op.id = collective.id + ".launch";
+  op.kind = OpKind::kHost;
+  op.work.duration = workload_.launch.member * ranks_of(collective.slot);
+  op.phase = collective.phase;
+  op.layer = collective.layer;
+  op.microbatch = static_cast<std::int32_t>(collective.microbatch);
+  return add(std::move(op), "host");
+}
+
+}  // namespace busbar
