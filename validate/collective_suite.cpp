@@ -52,6 +52,7 @@ void add_rows(Validation& validation, const SuiteTable& table, const std::vector
 // The figure of a table is the median of its rows.
 std::vector<ValidationGroup> by_class(const std::map<std::string, std::vector<double>>& medians) {
   std::vector<ValidationGroup> groups;
+  groups.reserve(medians.size());
   for (const auto& [name, values] : medians) groups.push_back({name, figures_of(values)});
   return groups;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 
+#include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
 #include "topologies/topology_io.h"
 #include "workloads/workload_io.h"
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Kind : std::uint8_t { kWhole, kName, kFlag };
+enum class Kind : std::uint8_t { kWhole, kName, kFlag, kWholes };
 
 /// A column that is one key of the workload file; a blank leaves the key out.
 struct Key {
@@ -24,7 +25,7 @@ struct Key {
   Kind kind;
 };
 
-constexpr std::array<Key, 41> kKeys = {{
+constexpr std::array<Key, 42> kKeys = {{
     {"framework", "", "framework", Kind::kName},
     {"recompute", "", "recompute", Kind::kName},
     {"attention", "", "attention", Kind::kName},
@@ -60,6 +61,7 @@ constexpr std::array<Key, 41> kKeys = {{
     {"sequence_parallel", "parallel", "sequence_parallel", Kind::kFlag},
     {"schedule", "parallel", "schedule", Kind::kName},
     {"virtual_stages", "parallel", "virtual_stages", Kind::kWhole},
+    {"stages", "stages", "layers", Kind::kWholes},
     {"reshard_after_forward", "fsdp", "reshard_after_forward", Kind::kFlag},
     {"overlap_tp", "overlap", "tp", Kind::kFlag},
     {"compute", "precision", "compute", Kind::kName},
@@ -67,8 +69,8 @@ constexpr std::array<Key, 41> kKeys = {{
     {"gradients", "precision", "gradients", Kind::kName},
     {"reduce", "precision", "reduce", Kind::kName},
 }};
-constexpr std::array<std::string_view, 7> kSections = {"model",   "batch",     "parallel", "fsdp",
-                                                       "overlap", "precision", ""};
+constexpr std::array<std::string_view, 8> kSections = {"model",   "batch",     "parallel", "fsdp",
+                                                       "overlap", "precision", "stages",   ""};
 constexpr std::array<std::string_view, 14> kOwnColumns = {
     "id",     "gpu",      "host", "hosts", "gpus_per_host",        "nvlink_domain",
     "fabric", "nic_Gbps", "nics", "model", "seen_all_gather_GBps", "not_simulated",
@@ -81,6 +83,17 @@ std::string name_text(const CsvRow& row, std::string_view column) {
   return fmt::format("\"{}\"", text);
 }
 
+// "7 8 8 7" as [7, 8, 8, 7].
+std::string list_text(const CsvRow& row, std::string_view column) {
+  std::string text;
+  for (const std::string_view word : words_of(row.text(column))) {
+    const auto count = parse_whole(word);
+    if (!count || *count < 0) row.fail(column, "whole numbers between blanks");
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", *count);
+  }
+  return "[" + text + "]";
+}
+
 std::string value_text(const CsvRow& row, const Key& key) {
   switch (key.kind) {
     case Kind::kWhole:
@@ -89,6 +102,8 @@ std::string value_text(const CsvRow& row, const Key& key) {
       return *row.yes_no(key.column) ? "true" : "false";
     case Kind::kName:
       return name_text(row, key.column);
+    case Kind::kWholes:
+      return list_text(row, key.column);
   }
   BUSBAR_CHECK(false);
   return "";

@@ -31,7 +31,7 @@ double SeenNetwork::busbw(const Machine& machine) const {
   std::vector<std::uint32_t> ranks(n);
   for (std::uint32_t r = 0; r < n; ++r) ranks[r] = r;
   LoneCollective gather(topology, *profile_, {.ranks = ranks, .kind = CollectiveKind::kAllGather});
-  const std::int64_t whole = kGathered / (4 * n) * (4 * n);
+  const std::int64_t whole = kGathered / (std::int64_t{4} * n) * (std::int64_t{4} * n);
   return static_cast<double>(whole) * (n - 1) / n / gather.time(Bytes(whole)).seconds();
 }
 

@@ -19,7 +19,7 @@ COLUMNS = """id gpu host hosts gpus_per_host nvlink_domain fabric nic_Gbps nics 
 framework model preset layers hidden ffn_hidden heads kv_heads head_dim vocab gated_mlp tied_embeddings biases
 positions experts top_k expert_ffn_hidden shared_experts dense_layers moe_every
 sequence micro global tp pp cp ep etp dp sharding shard_size reshard_after_forward sequence_parallel schedule
-virtual_stages recompute attention overlap_tp compute parameters gradients reduce""".split()
+virtual_stages stages recompute attention overlap_tp compute parameters gradients reduce""".split()
 STEP_COLUMNS = COLUMNS + ["measured_s", "measured", "not_simulated", "source", "note"]
 MEMORY_COLUMNS = COLUMNS + ["fits", "peak_reserved_bytes", "peak_allocated_bytes", "not_simulated", "source", "note"]
 
@@ -47,6 +47,8 @@ FILES = {
 # several hosts and in its paper (Bang et al., MICRO 2024, section IV).
 VTRAIN = {"vtrain-one-host", "vtrain-hosts"}
 MEGATRON_CORE = {"dgxc", "megatron-bridge", "mlperf"}
+FRAMEWORKS = {"nanotron": "nanotron", "torchtitan": "torchtitan", "fms-fsdp": "torchtitan",
+              "llm-foundry": "llm-foundry", "aleph-alpha": "aleph-alpha-scaling"}
 # Code from before FlashAttention: scores pass through memory.
 UNFUSED = {"megatron-sc21", "korthikanti", "bloom"} | VTRAIN
 
@@ -167,7 +169,11 @@ def stage_columns(row, siblings):
                 vp = siblings[key].most_common(1)[0][0]
                 break
     vp = vp or 1
-    return {"pp": pp, "virtual_stages": vp, "schedule": "interleaved" if vp > 1 else "1f1b"}
+    columns = {"pp": pp, "virtual_stages": vp, "schedule": "interleaved" if vp > 1 else "1f1b"}
+    # NeMo counts the embedding and the head as a layer each: with two chunks more than layers, both stand alone.
+    if pp * vp == number(row["n_layers"]) + 2:
+        columns["stages"] = " ".join(["0"] + ["1"] * number(row["n_layers"]) + ["0"])
+    return columns
 
 
 def framework_columns(row, name):
@@ -177,7 +183,7 @@ def framework_columns(row, name):
     fp16 = row["precision"] == "FP16"
     deepspeed = row["framework"] in ("Megatron-DeepSpeed", "DeepSpeed ZeRO-3")
     wide = name in MEGATRON_CORE | {"nanotron", "korthikanti", "megatron-sc21", "bloom", "aleph-alpha"}
-    framework = "pytorch"
+    framework = FRAMEWORKS.get(name, "pytorch")
     if name in MEGATRON_CORE and row["framework"] != "MaxText":
         framework = "megatron-core"
     elif name == "bloom" or name in VTRAIN:
@@ -267,7 +273,7 @@ def memory_rows(table):
         tied = row["tied_embeddings"] == "True" if row["tied_embeddings"] else hidden < 4096
         yield {"id": row["id"], "gpu": "H100", "host": "aws-p5", "hosts": n["hosts"],
                "gpus_per_host": n["gpus"] // n["hosts"], "fabric": "rail-optimized" if n["hosts"] > 1 else "none",
-               "framework": "pytorch", "model": f"Llama-like-{row['params_B']}B", "layers": n["layers"],
+               "framework": "nanotron", "model": f"Llama-like-{row['params_B']}B", "layers": n["layers"],
                "hidden": hidden, "ffn_hidden": NANOTRON_FFN[hidden], "heads": heads,
                "kv_heads": n["kv_heads"] or heads, "head_dim": hidden // heads, "vocab": n["vocab"],
                "gated_mlp": "yes", "tied_embeddings": yes(tied), "biases": "no", "sequence": n["sequence"],

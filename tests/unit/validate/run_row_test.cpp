@@ -86,6 +86,15 @@ TEST(RunRow, TakesPresetsAndExperts) {
   EXPECT_EQ(w.parallel.ep, 8);
 }
 
+TEST(RunRow, LaysBlocksOutAsListed) {
+  const Fields layout = {{"pp", "2"}, {"dp", "8"}, {"sharding", "none"}, {"stages", "15 17"}};
+  EXPECT_EQ(workload_of(run(layout)).parallel.stages, (std::vector<std::int64_t>{15, 17}));
+  EXPECT_EQ(error_of([] {
+              (void)run({{"stages", "15 x"}});
+            }),
+            "steps/x.csv:2, column stages: expected whole numbers between blanks, got '15 x'");
+}
+
 TEST(RunRow, BuildsTheMachine) {
   const Topology plain = topology_of(run());
   EXPECT_EQ(plain.ranks().size(), 16U);
