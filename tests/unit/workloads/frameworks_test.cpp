@@ -73,7 +73,7 @@ TEST(Frameworks, CollectivesMayCostTheHostForEachMember) {
   // Under tp 2 a block has two all-reduces forward and two backward, of two members each.
   const StepTrace trace = expand(workload_of(
       R"({"schema": "busbar.workload/1", "launch": {"forward": "1 ms", "backward": "2 ms", "member": "10 us"},
-          "parallel": {"tp": 2}, "batch": {"sequence": 64, "global": 3},
+          "parallel": {"tp": 2, "dp": 1}, "batch": {"sequence": 64, "global": 3},
           "model": {"layers": 5, "hidden": 64, "ffn_hidden": 256, "heads": 8, "vocab": 1024}})"));
   EXPECT_NEAR(host_us_of_blocks(trace, Phase::kForward), 5 * 3 * (1000 + 2 * 2 * 10), 1e-6);
   EXPECT_NEAR(host_us_of_blocks(trace, Phase::kBackward), 5 * 3 * (2000 + 2 * 2 * 10), 1e-6);
