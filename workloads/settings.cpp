@@ -49,12 +49,23 @@ void add_experts(const Workload& w, Settings& s) {
     s.emplace_back("moe.imbalance.zipf", fmt::format("{}", moe.zipf));
 }
 
+void add_launches(const Workload& w, Settings& s) {
+  const Framework& f = *w.framework;
+  const Time forward = w.launch.forward.value_or(Time::from_microseconds(f.block_forward_us));
+  const Time backward = w.launch.backward.value_or(Time::from_microseconds(f.block_backward_us));
+  if (forward + backward + w.launch.member == Time()) return;
+  s.emplace_back("launch.forward", to_exact_text(forward));
+  s.emplace_back("launch.backward", to_exact_text(backward));
+  s.emplace_back("launch.member", to_exact_text(w.launch.member));
+}
+
 // What only some layouts have.
 void add_layout(const Workload& w, Settings& s) {
   if (w.parallel.shard_size) s.emplace_back("parallel.shard_size", fmt::format("{}", *w.parallel.shard_size));
   if (w.parallel.cp > 1) s.emplace_back("context.method", name_of(w.context));
   if (!w.parallel.stages.empty())
     s.emplace_back("stages.layers", fmt::format("{}", fmt::join(w.parallel.stages, " ")));
+  add_launches(w, s);
   add_experts(w, s);
   if (w.jitter.lognormal == 0) return;
   s.emplace_back("jitter.compute.lognormal", fmt::format("{}", w.jitter.lognormal));

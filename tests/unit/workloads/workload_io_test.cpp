@@ -112,6 +112,23 @@ TEST(EffectiveSettings, NameWhatALayoutHas) {
   for (const auto& [key, value] : expected) EXPECT_EQ(settings[key], value) << key;
 }
 
+TEST(EffectiveSettings, NameWhatLaunchingTakes) {
+  const auto settings_of = [](const char* more) {
+    std::map<std::string, std::string> settings;
+    const Workload workload = workload_of(std::string(R"({"schema": "busbar.workload/1", )") + more +
+                                          R"("model": {"preset": "gpt2"}, "parallel": {"dp": 1},
+                                             "batch": {"sequence": 64, "global": 1}})");
+    for (const auto& [key, value] : effective_settings(workload)) settings[key] = value;
+    return settings;
+  };
+  EXPECT_FALSE(settings_of("").contains("launch.member"));
+  const auto launch = settings_of(R"("framework": "nanotron", "launch": {"backward": "4 ms"}, )");
+  EXPECT_EQ(launch.at("launch.forward"), "1.5 ms");  // the framework's
+  EXPECT_EQ(launch.at("launch.backward"), "4 ms");
+  EXPECT_EQ(test::error_of([&] { static_cast<void>(settings_of(R"("launch": {"peer": "1 us"}, )")); }),
+            "w.json#/launch: unknown key 'peer'; allowed: forward, backward, member");
+}
+
 TEST(ReadWorkload, ReadsADistributedOptimizerByEitherKey) {
   const auto sharding = [](const char* parallel, const char* optimizer) {
     return workload_of(std::string(R"({"schema": "busbar.workload/1", "model": {"preset": "llama-2-7b"},
