@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "sim/base/error.h"
 #include "workloads/strategies/layout.h"
@@ -121,6 +122,18 @@ Bytes part_of(std::int64_t bytes, double part) {
   return Bytes(static_cast<std::int64_t>(std::llround(static_cast<double>(bytes) * part)));
 }
 
+// Elements of a tied head's table on a stage that has the head without the embedding: a copy, as both need
+// it. Source: Megatron-Core, models/common/language_module (setup_embeddings_and_output_layer).
+std::int64_t second_table(const std::vector<Layer>& layers, const Workload& w) {
+  const auto has = [&](std::string_view name) {
+    return std::any_of(layers.begin(), layers.end(), [&](const Layer& l) { return l.name == name; });
+  };
+  if (!w.model.transformer || !w.model.transformer->tied_embeddings || !has("head") || has("embedding"))
+    return 0;
+  return times(padded_vocab(*w.model.transformer, w.parallel.tp) / w.parallel.tp,
+               w.model.transformer->hidden);
+}
+
 // Activations are gone when the gradients' copy is made; the allocator gives part of their memory to it.
 Bytes gradient_copy(const MemoryUse& use, const Workload& w, std::int64_t ranks) {
   const FrameworkMemory& m = w.framework->memory;
@@ -146,7 +159,11 @@ MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std:
       use.optimizer = Bytes(plus(use.optimizer.count(), states.optimizer.count()));
     }
   };
-  const StageParameters parameters = parameters_on(layers);
+  StageParameters parameters = parameters_on(layers);
+  if (const std::int64_t table = second_table(layers, w); table > 0) {
+    std::int64_t& sum = parameters.common[std::nullopt];
+    sum = plus(sum, table);
+  }
   add_states(parameters.common, layout.size("shard"));
   add_states(parameters.experts, layout.size("edp"));
   const std::int64_t chunks_in_flight = in_flight(w.parallel, stage, microbatches_of(w));

@@ -154,5 +154,21 @@ TEST(BlockActivations, KeepTheInputAloneOfBlocksThatSelectiveRecomputationTakesW
   EXPECT_EQ(block_activation_bytes(workload, 2), input);
 }
 
+TEST(StageMemory, CountsATiedTableOnBothStagesThatNeedIt) {
+  // 16 x 8 elements of 2 + 2 + 12 bytes.
+  Workload workload = small_gpt();
+  workload.model.transformer->vocab = 16;
+  const auto states = [&](bool tied, bool with_embedding) {
+    workload.model.transformer->tied_embeddings = tied;
+    std::vector<Layer> layers = layers_of(
+        workload.model, {workload.batch.micro, workload.batch.sequence, DataType::kBf16}, cut_of(workload));
+    if (!with_embedding) layers.erase(layers.begin());
+    const MemoryUse use = stage_memory(layers, workload, 0);
+    return (use.parameters + use.gradients + use.optimizer).count();
+  };
+  EXPECT_EQ(states(true, false), states(false, false));
+  EXPECT_EQ(states(false, true) - states(true, true), 16 * 8 * 16);
+}
+
 }  // namespace
 }  // namespace busbar
