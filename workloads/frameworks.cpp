@@ -42,7 +42,7 @@ std::span<const Framework> frameworks() {
        .help = "torchtitan and fms-fsdp: selective recomputation of every second block",
        .attention_share = 0.85,
        .selective_every = 2},
-      // Fitted to 50 of the 173 steps of MPT in mosaicml/llm-foundry, scripts/train/benchmarking. Attention
+      // Fitted to 60 of the 173 steps of MPT in mosaicml/llm-foundry, scripts/train/benchmarking. Attention
       // is Triton's FlashAttention-1; norms, GELU, sums and casts are kernels of their own.
       {.name = "llm-foundry",
        .help = "Composer and llm-foundry: FSDP, Triton's attention, unfused element-wise kernels",
@@ -50,7 +50,7 @@ std::span<const Framework> frameworks() {
        .ampere_share = 0.91,
        .attention_share = 0.7,
        .traffic = 2},
-      // Fitted to 50 of 165 steps: Hagemann et al., Efficient Parallelization Layouts for Large-Scale
+      // Fitted to about 90 of 165 steps: Hagemann et al., Efficient Parallelization Layouts for Large-Scale
       // Distributed Model Training, 2023. They differ by 20 % between attention and norm kernels, which this
       // does not tell apart.
       {.name = "aleph-alpha-scaling",
