@@ -69,6 +69,46 @@ TEST_F(Simulate, DumpsATraceThatRunsToTheSameResult) {
   EXPECT_EQ(number(json("a.json"), "mfu"), number(json("b.json"), "mfu"));
 }
 
+TEST_F(Simulate, DumpsJitterAndStaggeredStagesToo) {
+  for (const char* workload : {"jitter7b", "zb-2p-13b"}) {
+    const std::string on = "--topology dgx2x8.json --workload ";
+    ASSERT_EQ(simulate(on + workload + ".json --seed 5 --dump-trace t.json --json a.json --quiet").exit_code,
+              0);
+    ASSERT_EQ(simulate(on + "t.json --json b.json --quiet").exit_code, 0);
+    for (const char* figure : {"step_time_s", "bubble_s", "hfu", "compute_imbalance"})
+      EXPECT_EQ(number(json("a.json"), figure), number(json("b.json"), figure)) << workload << " " << figure;
+  }
+}
+
+TEST_F(Simulate, DrawsJitterFromTheSeed) {
+  const auto step = [&](const std::string& options) {
+    EXPECT_EQ(simulate("--topology dgx2x8.json --workload jitter7b.json --json r.json --quiet " + options)
+                  .exit_code,
+              0);
+    return number(json("r.json"), "step_time_s");
+  };
+  const double five = step("--seed 5");
+  EXPECT_EQ(json("r.json").at("inputs").at("seed").integer(0, 100), 5);
+  EXPECT_EQ(step("--seed 5"), five);
+  EXPECT_NE(step("--seed 6"), five);
+}
+
+// With recomputation kernels do more than the model asks for; the bubble over the rest is larger than over
+// all.
+TEST_F(Simulate, WritesHardwareFlopsAndBothBubbles) {
+  ASSERT_EQ(
+      simulate("--topology dgx2x8.json --workload zb-h1-13b.json --set recompute=full --json r.json --quiet")
+          .exit_code,
+      0);
+  const JsonValue r = json("r.json");
+  EXPECT_GT(number(r, "hfu"), 1.25 * number(r, "mfu"));
+  EXPECT_NEAR(number(r, "hfu") / number(r, "mfu"),
+              number(r, "hardware_flops_per_s_per_gpu") / number(r, "model_flops_per_s_per_gpu"), 1e-12);
+  const double of_step = number(r, "bubble_of_step");
+  EXPECT_NEAR(number(r, "bubble_of_ideal"), of_step / (1 - of_step), 1e-12);
+  EXPECT_EQ(r.at("roles").items().size(), 8U);
+}
+
 TEST_F(Simulate, DumpsATopologyThatRunsToTheSameResult) {
   ASSERT_EQ(simulate(kMain + "--dump-topology t.json --json a.json --quiet").exit_code, 0);
   ASSERT_EQ(simulate("--topology t.json --workload fsdp7b.json --json b.json --quiet").exit_code, 0);
