@@ -191,8 +191,9 @@ void Replay::start_kernel(std::uint32_t player, std::uint32_t stream, std::uint3
   const std::uint32_t lane = ranks_[player].first_lane + stream;
   lanes_[lane].status = LaneStatus::kRunning;
   ++exposure_.counts(player).kernels;
-  KernelDemand demand = demands_[demands_of_rank_[rank_of(player)]][op];
-  if (const double f = slowdown_of_[player]; f != 1) demand = {demand.sm_s * f, demand.memory_s * f};
+  const std::uint32_t rank = rank_of(player);
+  KernelDemand demand = demands_[demands_of_rank_[rank]][op];
+  if (!slowdown_.empty()) demand = {demand.sm_s * slowdown_[rank], demand.memory_s * slowdown_[rank]};
   const std::uint32_t slot = kernels_.start(player, demand, now_);
   if (lane_of_kernel_.size() <= slot) lane_of_kernel_.resize(slot + 1);
   lane_of_kernel_[slot] = lane;

@@ -135,7 +135,7 @@ class Replay {
   }
 
  private:
-  [[nodiscard]] std::vector<double> slowdowns() const;
+  void slow_ranks();
   void price_kernels();
   [[nodiscard]] std::vector<KernelDemand> demands(std::uint32_t rank) const;
   [[nodiscard]] System find_system(const ReplayOptions& options);
@@ -185,6 +185,7 @@ class Replay {
   Calls calls_;
   std::vector<std::vector<KernelDemand>> demands_;  // by program, GPU model and slowdown
   std::vector<std::uint32_t> demands_of_rank_;      // by rank
+  std::vector<double> slowdown_;                    // by rank, of jitter; empty: none is slowed
   System system_;
   Rendezvous rendezvous_;
   StrandSet strands_;
@@ -195,7 +196,6 @@ class Replay {
   std::vector<RankState> ranks_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> player_of_lane_;
-  std::vector<double> slowdown_of_;             // by player: factor on its kernels' times
   std::vector<std::uint32_t> lane_of_kernel_;  // by kernel slot
   std::vector<std::uint32_t> run_of_strand_;   // by strand slot
   std::vector<Run> runs_;

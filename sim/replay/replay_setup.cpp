@@ -38,6 +38,7 @@ System Replay::find_system(const ReplayOptions& options) {
         {.where = trace_->name,
          .expected = fmt::format("at most the {} GPUs of {}", placement_.ranks(), quoted(topology_->name())),
          .given = fmt::format("{} ranks", trace_->ranks)});
+  slow_ranks();
   price_kernels();
   const SystemParts parts{trace_, &index_, &calls_, &kinds_, &plans_};
   System whole = whole_system(parts);
@@ -47,12 +48,12 @@ System Replay::find_system(const ReplayOptions& options) {
 // What a rank or a link brings along: its kernels' times and its GPU; its capacity and what reports call it.
 SystemColours Replay::colours(std::span<const std::uint32_t> apart) const {
   SystemColours colours;
-  const std::vector<double> slowdown = slowdowns();
   for (std::uint32_t rank = 0; rank < trace_->ranks; ++rank) {
     const KernelSet::Gpu gpu = gpu_of(rank);
-    const std::uint64_t kernels = mix(demands_of_rank_[rank], std::bit_cast<std::uint64_t>(slowdown[rank]));
-    colours.ranks.push_back(mix(mix(kernels, static_cast<std::uint64_t>(gpu.sms)),
+    colours.ranks.push_back(mix(mix(demands_of_rank_[rank], static_cast<std::uint64_t>(gpu.sms)),
                                 static_cast<std::uint64_t>(gpu.memory_Bps)));
+    if (!slowdown_.empty())
+      colours.ranks.back() = mix(colours.ranks.back(), std::bit_cast<std::uint64_t>(slowdown_[rank]));
   }
   for (const std::uint32_t rank : apart)
     if (rank < trace_->ranks) colours.ranks[rank] = mix(colours.ranks[rank], rank + 1);
@@ -83,8 +84,6 @@ std::vector<KernelSet::Gpu> Replay::gpus() const {
 void Replay::seat_players() {
   ranks_.resize(system_.players.size());
   timeline_of_.assign(ranks_.size(), -1);
-  const std::vector<double> slowdown = slowdowns();
-  for (const Player& player : system_.players) slowdown_of_.push_back(slowdown[player.rank]);
   std::vector<bool> shown(index_.programs.size(), false);
   for (std::uint32_t player = 0; player < ranks_.size(); ++player) {
     RankState& r = ranks_[player];
@@ -102,12 +101,11 @@ void Replay::seat_players() {
   }
 }
 
-// By rank: the factor on the times of its kernels.
-std::vector<double> Replay::slowdowns() const {
-  std::vector<double> factors(trace_->ranks, 1);
+void Replay::slow_ranks() {
+  if (trace_->slowdowns.empty()) return;
+  slowdown_.assign(trace_->ranks, 1);
   for (const Slowdown& slowdown : trace_->slowdowns)
-    for (const std::uint32_t rank : expand(slowdown.ranks)) factors[rank] = slowdown.factor;
-  return factors;
+    for (const std::uint32_t rank : expand(slowdown.ranks)) slowdown_[rank] = slowdown.factor;
 }
 
 void Replay::price_kernels() {

@@ -121,6 +121,26 @@ TEST(Symmetry, SplitsExactlyWhatAStragglerTouches) {
   EXPECT_EQ(expect_same(topology, trace, default_profile()), 4U);
 }
 
+// Jitter per role slows a stage's ranks alike: the 2 x 8 ranks stay two classes. Per rank all are their own.
+TEST(Symmetry, KeepsRanksApartThatJitterSetsApart) {
+  const auto jittered = [](const char* per, const char* schedule) {
+    return workload_from(fmt::format(
+        R"({{"schema": "busbar.workload/1", "batch": {{"sequence": 64, "global": 32}},
+            "model": {{"layers": 4, "hidden": 64, "ffn_hidden": 128, "heads": 4, "vocab": 128}},
+            "parallel": {{"pp": 2, "dp": 8, "sharding": "zero1", "schedule": "{}"}},
+            "jitter": {{"compute": {{"lognormal": 0.1, "per": "{}"}}}}}})",
+        schedule, per));
+  };
+  const Topology cluster = topology_from(
+      R"({"schema": "busbar.topology/1", "hosts": {"count": 2, "type": "dgx-h100"},
+          "fabric": {"family": "rail-optimized"}})");
+  for (const char* schedule : {"1f1b", "zb-2p"}) {
+    EXPECT_EQ(expect_same(cluster, jittered("role", schedule), default_profile()), 2U) << schedule;
+    EXPECT_EQ(expect_same(cluster, jittered("rank", schedule), default_profile()), 16U) << schedule;
+    EXPECT_GT(expect_same(cluster, jittered("replica", schedule), default_profile()), 2U) << schedule;
+  }
+}
+
 TEST(Symmetry, IsTheSameUnderRandomLayoutsAndFaults) {
   const std::vector<std::string> fabrics = {
       R"("rail-optimized", "hosts_per_leaf": 2)", R"("rail-only")", R"("single-switch")",
