@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Kind : std::uint8_t { kWhole, kName, kFlag, kWholes };
+enum class Kind : std::uint8_t { kWhole, kName, kFlag, kWholes, kMicroseconds };
 
 /// A column that is one key of the workload file; a blank leaves the key out.
 struct Key {
@@ -25,7 +25,7 @@ struct Key {
   Kind kind;
 };
 
-constexpr std::array<Key, 42> kKeys = {{
+constexpr std::array<Key, 43> kKeys = {{
     {"framework", "", "framework", Kind::kName},
     {"recompute", "", "recompute", Kind::kName},
     {"attention", "", "attention", Kind::kName},
@@ -68,12 +68,13 @@ constexpr std::array<Key, 42> kKeys = {{
     {"parameters", "precision", "parameters", Kind::kName},
     {"gradients", "precision", "gradients", Kind::kName},
     {"reduce", "precision", "reduce", Kind::kName},
+    {"launch_member_us", "launch", "member", Kind::kMicroseconds},
 }};
-constexpr std::array<std::string_view, 8> kSections = {"model",   "batch",     "parallel", "fsdp",
-                                                       "overlap", "precision", "stages",   ""};
+constexpr std::array<std::string_view, 9> kSections = {"model",     "batch",  "parallel", "fsdp", "overlap",
+                                                       "precision", "stages", "launch",   ""};
 constexpr std::array<std::string_view, 14> kOwnColumns = {
     "id",     "gpu",      "host", "hosts", "gpus_per_host",        "nvlink_domain",
-    "fabric", "nic_Gbps", "nics", "model", "seen_all_gather_GBps", "not_simulated",
+    "fabric", "nic_Gbps", "nics", "model", "wire", "not_simulated",
     "source", "note"};
 
 // Names go into JSON as they are: only those that need no escape are let through.
@@ -104,6 +105,8 @@ std::string value_text(const CsvRow& row, const Key& key) {
       return name_text(row, key.column);
     case Kind::kWholes:
       return list_text(row, key.column);
+    case Kind::kMicroseconds:
+      return fmt::format("\"{} us\"", *row.whole(key.column));
   }
   BUSBAR_CHECK(false);
   return "";
@@ -128,20 +131,15 @@ std::string workload_text(const CsvRow& row) {
   return text + "}";
 }
 
-std::optional<Bandwidth> bandwidth(std::optional<double> Bps) {
-  if (!Bps) return std::nullopt;
-  return Bandwidth::bytes_per_second(*Bps);
-}
-
 Machine read_machine(const CsvRow& row) {
   Machine m{.host = row.needed_text("host"),
             .fabric = row.needed_text("fabric"),
+            .wire = row.text("wire"),
             .hosts = row.needed_whole("hosts"),
             .gpus_per_host = row.needed_whole("gpus_per_host"),
             .nvlink_domain = row.whole("nvlink_domain"),
             .nics = row.whole("nics")};
   if (const auto Gbps = row.number("nic_Gbps")) m.nic = Bandwidth::gigabits_per_second(*Gbps);
-  if (const auto GBps = row.number("seen_all_gather_GBps")) m.seen_all_gather = bandwidth(1e9 * *GBps);
   return m;
 }
 
@@ -193,8 +191,8 @@ std::string topology_text(const Machine& m) {
   if (m.nvlink_domain) hosts += fmt::format(", \"nvlink_domain\": {}", *m.nvlink_domain);
   return fmt::format(
       "{{\"schema\": \"busbar.topology/1\", \"name\": \"{} x {}\", \"hosts\": {{{}}}, \"fabric\": "
-      "{{\"family\": \"{}\"}}}}",
-      m.hosts, m.host, hosts, m.fabric);
+      "{{\"family\": \"{}\"{}}}}}",
+      m.hosts, m.host, hosts, m.fabric, m.wire.empty() ? "" : fmt::format(", \"wire\": \"{}\"", m.wire));
 }
 
 Topology topology_of(const RunRow& row) {

@@ -18,11 +18,10 @@ namespace busbar {
 /// Equal hosts on one fabric.
 struct Machine {
   std::string host, fabric;  // by the names of a topology file
+  std::string wire;          // the same; empty: the default
   std::int64_t hosts = 1, gpus_per_host = 1;
   std::optional<std::int64_t> nvlink_domain, nics;
   std::optional<Bandwidth> nic;  // none: the host type's
-  /// What an all-gather of 256 MiB over all its GPUs reached as the job started, nccl-tests' busbw.
-  std::optional<Bandwidth> seen_all_gather;
 };
 
 struct RunRow {

@@ -3,7 +3,6 @@
 
 #include "sim/replay/simulate.h"
 #include "validate/run_validation.h"
-#include "validate/seen_network.h"
 
 namespace busbar {
 
@@ -51,9 +50,7 @@ std::vector<StepRow> read_steps(std::string_view text, const std::string& name) 
 
 Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
   Validation validation = validation_of("steps", "step time", "s", profile, options);
-  std::vector<StepRow> rows = selected_rows(folder, "steps", options, read_steps);
-  SeenNetwork network(profile);
-  for (StepRow& row : rows) network.apply(row.run.machine);
+  const std::vector<StepRow> rows = selected_rows(folder, "steps", options, read_steps);
   predict_rows(validation, rows, options, cost_of, [&](const StepRow& row) { return predict(row, profile); });
   sum_up(validation);
   return validation;
