@@ -25,7 +25,7 @@ struct Key {
   Kind kind;
 };
 
-constexpr std::array<Key, 43> kKeys = {{
+constexpr std::array<Key, 44> kKeys = {{
     {"framework", "", "framework", Kind::kName},
     {"recompute", "", "recompute", Kind::kName},
     {"attention", "", "attention", Kind::kName},
@@ -69,6 +69,7 @@ constexpr std::array<Key, 43> kKeys = {{
     {"gradients", "precision", "gradients", Kind::kName},
     {"reduce", "precision", "reduce", Kind::kName},
     {"launch_member_us", "launch", "member", Kind::kMicroseconds},
+    {"launch_message_us", "launch", "message", Kind::kMicroseconds},
 }};
 constexpr std::array<std::string_view, 9> kSections = {"model",     "batch",  "parallel", "fsdp", "overlap",
                                                        "precision", "stages", "launch",   ""};

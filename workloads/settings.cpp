@@ -53,10 +53,11 @@ void add_launches(const Workload& w, Settings& s) {
   const Framework& f = *w.framework;
   const Time forward = w.launch.forward.value_or(Time::from_microseconds(f.block_forward_us));
   const Time backward = w.launch.backward.value_or(Time::from_microseconds(f.block_backward_us));
-  if (forward + backward + w.launch.member == Time()) return;
+  if (forward + backward + w.launch.member + w.launch.message == Time()) return;
   s.emplace_back("launch.forward", to_exact_text(forward));
   s.emplace_back("launch.backward", to_exact_text(backward));
   s.emplace_back("launch.member", to_exact_text(w.launch.member));
+  s.emplace_back("launch.message", to_exact_text(w.launch.message));
 }
 
 // What only some layouts have.

@@ -65,6 +65,7 @@ struct DdpSpec {
 struct LaunchSpec {
   std::optional<Time> forward, backward;  // of one block
   Time member;                            // of one collective, for each rank of its group
+  Time message;                           // of one message between stages, at either end
 };
 
 struct OptimizerSpec {

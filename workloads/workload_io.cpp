@@ -229,11 +229,12 @@ OverlapSpec read_overlap(const JsonValue& value, OverlapSpec overlap) {
 }
 
 LaunchSpec read_launch(const JsonValue& value) {
-  value.only_keys({"forward", "backward", "member"});
+  value.only_keys({"forward", "backward", "member", "message"});
   LaunchSpec launch;
   if (const auto time = value.find("forward")) launch.forward = time->time();
   if (const auto time = value.find("backward")) launch.backward = time->time();
   if (const auto time = value.find("member")) launch.member = time->time();
+  if (const auto time = value.find("message")) launch.message = time->time();
   return launch;
 }
 

@@ -66,4 +66,16 @@ std::uint32_t StepBuilder::add_collective_launch(const DpCollective& collective)
   return add(std::move(op), "host");
 }
 
+// In order with all other launches, so that a slow message holds up the kernels behind it.
+OpIndices StepBuilder::add_message_launch(const Op& message) {
+  if (workload_.launch.message == Time()) return {};
+  Op op;
+  op.id = message.id + ".launch";
+  op.kind = OpKind::kHost;
+  op.work.duration = workload_.launch.message;
+  op.phase = message.phase;
+  op.microbatch = message.microbatch;
+  return {add(std::move(op), "host")};
+}
+
 }  // namespace busbar

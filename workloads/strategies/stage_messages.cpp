@@ -73,6 +73,7 @@ void StepBuilder::begin(const StageTask& task) {
     op.phase = message.work == StageWork::kForward ? Phase::kForward : Phase::kBackward;
     op.microbatch = static_cast<std::int32_t>(message.microbatch);
     op.group_kind = "pp";
+    op.after = add_message_launch(op);
     arrived_.emplace_back(message, add(std::move(op), "pp.from." + peer));
   }
   const auto found = std::find_if(arrived_.begin(), arrived_.end(), has);
@@ -93,6 +94,7 @@ void StepBuilder::end(const StageTask& task) {
   op.microbatch = static_cast<std::int32_t>(task.microbatch);
   op.group_kind = "pp";
   op.after = last_kernel();
+  for (const std::uint32_t launched : add_message_launch(op)) op.after.push_back(launched);
   for (const std::uint32_t waited : waiting_) op.after.push_back(waited);
   const std::uint32_t sent = add(std::move(op), "pp.to." + peer);
   if (!workload_.overlap.pp) waiting_.push_back(sent);

@@ -105,6 +105,7 @@ class StepBuilder {
   std::uint32_t peer_slot(const std::string& slot);
   void add_kernel(const Kernel& kernel, const LayerPass& pass);
   [[nodiscard]] Time launch_time(const LayerPass& pass) const;
+  [[nodiscard]] OpIndices add_message_launch(const Op& message);
   void add_launches(const LayerPass& pass);
   OpIndices add_step_collectives();
   std::uint32_t add_collective_launch(const DpCollective& collective);
