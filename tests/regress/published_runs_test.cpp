@@ -27,8 +27,8 @@ Validation sample_of(std::string_view name, std::int64_t most_gpus, std::size_t 
   throw std::runtime_error("no such suite");
 }
 
-// Each sixth row of at most 16 GPUs. Bounds are just above what is reached
-// and 30 %.
+// Each sixth row of at most 16 GPUs. Bounds are just above what is reached; the whole suite is to reach 10 and
+// 30 %.
 TEST(PublishedSteps, AreForetoldOnASample) {
   const Validation v = sample_of("steps", 16, 6);
   EXPECT_EQ(v.rows.size() + v.not_simulated.size(), 46U);
@@ -37,7 +37,7 @@ TEST(PublishedSteps, AreForetoldOnASample) {
   EXPECT_LE(v.overall.p90, 0.47);
 }
 
-// Each tenth job. Peaks that fits reached, and whether jobs fit; the whole suite's targets are 7 % and 95 %.
+// Each tenth job. Peaks that fits reached, and whether jobs fit; the whole suite is to reach 7 and 95 %.
 TEST(PublishedMemory, IsForetoldOnASample) {
   const Validation v = sample_of("memory", 0, 10);
   ASSERT_TRUE(v.fits);
