@@ -74,9 +74,8 @@ constexpr std::array<Key, 44> kKeys = {{
 constexpr std::array<std::string_view, 9> kSections = {"model",     "batch",  "parallel", "fsdp", "overlap",
                                                        "precision", "stages", "launch",   ""};
 constexpr std::array<std::string_view, 14> kOwnColumns = {
-    "id",     "gpu",      "host", "hosts", "gpus_per_host",        "nvlink_domain",
-    "fabric", "nic_Gbps", "nics", "model", "wire", "not_simulated",
-    "source", "note"};
+    "id",       "gpu",  "host",  "hosts", "gpus_per_host", "nvlink_domain", "fabric",
+    "nic_Gbps", "nics", "model", "wire",  "not_simulated", "source",        "note"};
 
 // Names go into JSON as they are: only those that need no escape are let through.
 std::string name_text(const CsvRow& row, std::string_view column) {

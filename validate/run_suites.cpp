@@ -16,11 +16,12 @@ constexpr std::array<std::string_view, 4> kCollectiveColumns = {"system", "class
 constexpr std::array<std::string_view, 3> kKernelColumns = {"gpu", "kind", "type"};
 constexpr std::array<std::string_view, 5> kRunColumns = {"source", "framework", "gpu", "id", "model"};
 
-constexpr std::array<Suite, 4> kSuites = {{
+constexpr std::array<Suite, 5> kSuites = {{
     {"collectives", "published tables of single collectives: time by size", kCollectiveColumns,
      run_collectives},
     {"kernels", "published times of matmuls and attention by shape", kKernelColumns, run_kernels},
     {"steps", "published training steps: step time", kRunColumns, run_steps},
+    {"sweeps", "sweeps of layouts whose tables leave the precision open: step time", kRunColumns, run_sweeps},
     {"memory", "published training jobs: peak memory, and whether they fit", kRunColumns, run_memory},
 }};
 

@@ -48,12 +48,25 @@ std::vector<StepRow> read_steps(std::string_view text, const std::string& name) 
   return rows;
 }
 
-Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
-  Validation validation = validation_of("steps", "step time", "s", profile, options);
-  const std::vector<StepRow> rows = selected_rows(folder, "steps", options, read_steps);
+namespace {
+
+Validation run_rows(std::string_view suite, const std::string& folder, const Profile& profile,
+                    const SuiteOptions& options) {
+  Validation validation = validation_of(suite, "step time", "s", profile, options);
+  const std::vector<StepRow> rows = selected_rows(folder, suite, options, read_steps);
   predict_rows(validation, rows, options, cost_of, [&](const StepRow& row) { return predict(row, profile); });
   sum_up(validation);
   return validation;
+}
+
+}  // namespace
+
+Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+  return run_rows("steps", folder, profile, options);
+}
+
+Validation run_sweeps(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+  return run_rows("sweeps", folder, profile, options);
 }
 
 }  // namespace busbar

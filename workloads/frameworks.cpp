@@ -29,7 +29,7 @@ std::span<const Framework> frameworks() {
        .step_collectives = 7,
        .memory = {.gated_tensors = 4,
                   .logit_bytes = 12,
-                  .allocator = 0.2,
+                  .allocator = 0.3,
                   .flattens_gradients = true,
                   .unshared = 0.6},
        .stages_by_parameters = true,

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kSchema = "busbar.trace/1";
 constexpr std::array<std::string_view, 15> kKeys = {
-    "schema",   "name",   "tokens",      "model_flops", "groups",       "matrices",  "programs",
-    "bindings", "repeat", "assumptions", "warnings",    "kernel_share", "kernel_shares", "slowdowns", "staggered"};
+    "schema", "name",        "tokens",   "model_flops",  "groups",        "matrices",  "programs", "bindings",
+    "repeat", "assumptions", "warnings", "kernel_share", "kernel_shares", "slowdowns", "staggered"};
 constexpr double kMaxSlowdown = 1000;
 constexpr std::size_t kMaxSplitMembers = 4096;
 constexpr std::int64_t kMaxRepeat = 1'000'000;

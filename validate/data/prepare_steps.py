@@ -328,7 +328,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     tables = read(folder / "steps.csv") + read(folder / "steps-sweeps.csv")
     for name, rows in sorted(step_rows(tables).items()):
-        write(HERE / "steps" / f"{name}.csv", STEP_COLUMNS, rows)
+        write(HERE / ("sweeps" if name in VTRAIN else "steps") / f"{name}.csv", STEP_COLUMNS, rows)
     write(HERE / "memory" / "nanotron.csv", MEMORY_COLUMNS, memory_rows(read(folder / "memory-fit.csv")))
 
 
