@@ -9,8 +9,8 @@ namespace busbar {
 std::span<const Framework> frameworks() {
   static constexpr std::array<Framework, 7> kTable = {{
       {"pytorch", "PyTorch's DDP and FSDP: the share inside a step that is fitted to FSDP steps"},
-      // The median over 15 bf16 steps of dense models (Llama 3 8B to 405B, Nemotron 4, GPT-3) on 16 to 512
-      // H100. Source: NVIDIA/dgxc-benchmarking, releases 24.11 to 25.
+      // The median over the bf16 steps of dense models (Llama 3 8B to 405B, Nemotron 4, GPT-3) on 8 to 2,304
+      // H100, tensor parallelism overlapped. Source: NVIDIA/dgxc-benchmarking, releases 24.11 to 25.
       {"megatron-core", "Megatron-Core and NeMo, fused kernels (published H100 steps)", 0, 0, 0.785},
       // VIA-Research/vTrain, single-host sweep: no layout goes below 3.5 ms per block and microbatch, in one
       // forward, one recomputed forward and one backward, however small the model; split as 1 : 1 : 2.

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
     Calls, ValidateRefuses,
     testing::Values(BadCall{"", "command line: --suite NAME is missing; see --help for examples"},
                     BadCall{"--suite step",
-                            "--suite: expected collectives, kernels, steps, memory or all, got 'step'; did "
+                            "--suite: expected collectives, kernels, steps, sweeps, memory or all, got 'step'; did "
                             "you mean 'steps'?"},
                     BadCall{"--suite kernels --filter source=x",
                             "--filter: expected of the suite kernels gpu, kind or type, got 'source'"},
