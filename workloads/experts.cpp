@@ -35,26 +35,24 @@ std::int64_t rows_bytes(const RankView& view, std::int64_t rows) {
   return view.activation_bytes(rows, view.dims.hidden);
 }
 
-/// One matrix [in, out] for each of this rank's experts, run together: 2 rows in out FLOPs. Of input,
-/// matrices and output, each of the three products of a step reads two and writes the third. Experts without
-/// a row are not read.
-LayerStep grouped_matmul(const RankView& view, std::string name, const Linear& linear) {
-  const std::int64_t rows = computed_rows(view);
-  const std::int64_t local = std::min(rows, experts_of(view).count / view.cut.ep);
-  const std::int64_t elements = model_sum(model_product(rows, model_sum(linear.in, linear.out)),
-                                          model_product(local, model_product(linear.in, linear.out)));
+/// A product for each of this rank's experts, one after the other as Transformer Engine's GroupedLinear runs
+/// them: each has an even part of the rows, rounded up. Experts without a row are not read.
+LayerStep grouped_matmul(const RankView& view, std::string name, MatmulShape shape) {
   KernelWork work;
   work.type = view.batch.compute;
-  work.flops =
-      2.0 * static_cast<double>(rows) * static_cast<double>(linear.in) * static_cast<double>(linear.out);
-  work.bytes = static_cast<double>(model_product(elements, size_of(view.batch.compute)));
+  work.matmul = shape;
+  resolve_shape(work);
   return {.kernel = {std::move(name), work}, .communication = std::nullopt};
 }
 
 Passes grouped_linear(const RankView& view, const Linear& linear) {
-  return {.forward = {grouped_matmul(view, linear.name, linear)},
-          .backward = {grouped_matmul(view, linear.name + ".dgrad", linear),
-                       grouped_matmul(view, linear.name + ".wgrad", linear)}};
+  const std::int64_t rows = computed_rows(view);
+  const std::int64_t count = std::min(rows, experts_of(view).count / view.cut.ep);
+  const std::int64_t m = (rows + count - 1) / count;
+  const auto [in, out] = std::pair{linear.in, linear.out};
+  return {.forward = {grouped_matmul(view, linear.name, {m, out, in, count})},
+          .backward = {grouped_matmul(view, linear.name + ".dgrad", {m, in, out, count}),
+                       grouped_matmul(view, linear.name + ".wgrad", {in, out, m, count})}};
 }
 
 Passes routed_experts(const RankView& view) {

@@ -21,10 +21,11 @@ constexpr double kMaxFlops = 1e30;
 std::int64_t dimension(const JsonValue& value) { return value.integer(1, kMaxDimension); }
 
 MatmulShape read_matmul(const JsonValue& value) {
-  if (!value.is_array()) value.fail("a matmul shape as [m, n, k]");
+  if (!value.is_array()) value.fail("a matmul shape as [m, n, k] or [m, n, k, count]");
   const std::vector<JsonValue> sides = value.items();
-  if (sides.size() != 3) value.fail("a matmul shape as [m, n, k]");
-  return {dimension(sides[0]), dimension(sides[1]), dimension(sides[2])};
+  if (sides.size() != 3 && sides.size() != 4) value.fail("a matmul shape as [m, n, k] or [m, n, k, count]");
+  return {dimension(sides[0]), dimension(sides[1]), dimension(sides[2]),
+          sides.size() > 3 ? dimension(sides[3]) : 1};
 }
 
 bool is_backward(const JsonValue& pass) {

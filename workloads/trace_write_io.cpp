@@ -45,6 +45,7 @@ void put_work(Json& json, const KernelWork& work) {
   json["type"] = name_of(work.type);
   if (work.duration) json["duration"] = to_exact_text(*work.duration);
   if (work.matmul) json["matmul"] = {work.matmul->m, work.matmul->n, work.matmul->k};
+  if (work.matmul && work.matmul->count > 1) json["matmul"].push_back(work.matmul->count);
   if (work.attention) json["attention"] = attention_json(*work.attention);
   if (work.share != 1) json["share"] = work.share;
   if (work.matmul || work.attention) return;

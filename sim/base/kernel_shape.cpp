@@ -13,7 +13,8 @@ Traffic traffic_of(const MatmulShape& shape) {
   const auto m = static_cast<double>(shape.m);
   const auto n = static_cast<double>(shape.n);
   const auto k = static_cast<double>(shape.k);
-  return {.flops = 2 * m * n * k, .elements = m * k + k * n + m * n};
+  const auto count = static_cast<double>(shape.count);
+  return {.flops = count * 2 * m * n * k, .elements = count * (m * k + k * n + m * n)};
 }
 
 /// Keys that a query sees, on average over the k keys of its sequence: k; causal: k / 2; in a window w < k of

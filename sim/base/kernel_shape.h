@@ -9,9 +9,11 @@
 
 namespace busbar {
 
-/// C[m,n] += A[m,k] B[k,n]: 2 m n k FLOPs; reads A and B, writes C.
+/// C[m,n] += A[m,k] B[k,n]: 2 m n k FLOPs; reads A and B, writes C. `count` such products, one after the
+/// other.
 struct MatmulShape {
   std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t count = 1;
 };
 
 /// Scaled dot-product attention. FLOPs forward: 4 b s^2 heads head_dim, halved when causal; backward 2.5 x

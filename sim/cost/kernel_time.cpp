@@ -110,7 +110,9 @@ KernelDemand matmul_demand(const MatmulShape& shape, DataType type, const Kernel
   double around = us(m.floor_us);
   if (fp8)
     around += us(model.fp8.quantise_us) + 3 * p.m * p.k / (chip.memory_Bps * model.fp8.quantise_memory);
-  return demand(compute, memory, around);
+  const KernelDemand one = demand(compute, memory, around);
+  const auto count = static_cast<double>(shape.count);
+  return {.sm_s = count * one.sm_s, .memory_s = count * one.memory_s};
 }
 
 // Tiles of queries over the SMs, longest first: the mean load, and a share of the longest tile at the end.

@@ -131,6 +131,25 @@ double StepBuilder::expert_scale() const {
   return shares[static_cast<std::size_t>(place_.ep)] * static_cast<double>(shares.size());
 }
 
+namespace {
+
+// Of an experts' kernel, so many times the rows: in a weight gradient they are what is summed over.
+void take_rows(KernelWork& work, double scale, bool are_summed) {
+  if (scale == 1) return;
+  if (!work.matmul) {
+    work.flops *= scale;
+    work.bytes = std::round(work.bytes * scale);
+    return;
+  }
+  std::int64_t& rows = are_summed ? work.matmul->k : work.matmul->m;
+  rows = std::llround(static_cast<double>(rows) * scale);
+  const bool idle = rows == 0;
+  resolve_shape(work);
+  if (idle) work.matmul.reset();
+}
+
+}  // namespace
+
 void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
   const Layer& layer = layers_[pass.layer];
   Op op;
@@ -141,10 +160,8 @@ void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
   if (op.work.attention) op.work.share = workload_.framework->attention_share;
   if (kernel.name.ends_with("elementwise"))
     op.work.bytes = std::round(op.work.bytes * workload_.framework->traffic);
-  if (kernel.name.find("experts.") != std::string::npos) {
-    op.work.flops *= expert_scale();
-    op.work.bytes = std::round(op.work.bytes * expert_scale());
-  }
+  if (kernel.name.find("experts.") != std::string::npos)
+    take_rows(op.work, expert_scale(), kernel.name.ends_with(".wgrad"));
   op.phase = pass.phase;
   op.layer = model_layer_[pass.layer];
   op.microbatch = static_cast<std::int32_t>(pass.microbatch);
