@@ -44,7 +44,7 @@ constexpr const char* kH100Source =
     "NVIDIA H100 Tensor Core GPU datasheet (SXM5) and H100 Tensor Core GPU Architecture whitepaper (SM "
     "count)";
 
-std::array<GpuModel, 8> volta_to_hopper() {
+std::array<GpuModel, 9> volta_to_hopper() {
   return {{
       {"V100-SXM2-32GB", peaks({.fp32 = 15.7, .fp16 = 125}), 32_GB, GBps(900), 80,
        "NVIDIA Tesla V100 datasheet (SXM2) and Tesla V100 GPU Architecture whitepaper (SM count); no bf16",
@@ -53,6 +53,8 @@ std::array<GpuModel, 8> volta_to_hopper() {
       {"A100-SXM4-80GB", peaks(kAmpere), 80_GB, GBps(2039), 108, kAmpereSource, 80},
       {"A100-PCIE-40GB", peaks(kAmpere), 40_GB, GBps(1555), 108, kAmpereSource, 80},
       {"H100-SXM5-80GB", peaks(kHopper), 80_GB, GBps(3350), 132, kH100Source},
+      {"H100-SXM5-96GB", peaks(kHopper), 96_GB, GBps(2400), 132,
+       "as H100 SXM5 with HBM2e: 2.4 TB/s (pytorch/torchtitan, benchmarks/llama3_h100_202412_torchtitan.md)"},
       {"H100-PCIE-80GB",
        peaks({.fp32 = 51, .tf32 = 378, .bf16 = 756, .fp16 = 756, .fp8 = 1513, .int8 = 1513}), 80_GB,
        GBps(2000), 114,
@@ -108,12 +110,32 @@ std::array<GpuModel, 7> amd_and_cards() {
   }};
 }
 
+struct PowerRow {
+  std::string_view models;  // prefix of their names
+  double watts;
+};
+
+// Power limits as sold, by the datasheets named above (HGX: of the board's GPUs; GB200 and GB300: the most
+// that a GPU of the rack is set to; MI250X: half of a module). The first row that fits.
+constexpr PowerRow kPower[] = {
+    {"V100-SXM2", 300}, {"A100-SXM4", 400},  {"A100-PCIE", 250},   {"H100-SXM5", 700}, {"H100-PCIE", 350},
+    {"H800-SXM5", 700}, {"H200-SXM", 700},   {"B200-SXM", 1000},   {"B300-SXM", 1100}, {"GB200", 1200},
+    {"GB300", 1400},    {"MI250X-GCD", 280}, {"MI300X", 750},      {"L40S", 350},      {"RTX-3090", 350},
+    {"RTX-4090", 450},  {"RTX-5090", 575},   {"RTX-PRO-6000", 600}};
+
+double power_of(std::string_view model) {
+  for (const PowerRow& row : kPower)
+    if (model.starts_with(row.models)) return row.watts;
+  return 0;
+}
+
 std::vector<GpuModel> all_models() {
   std::vector<GpuModel> all;
   const auto append = [&all](const auto& models) { all.insert(all.end(), models.begin(), models.end()); };
   append(volta_to_hopper());
   append(superchips_and_blackwell());
   append(amd_and_cards());
+  for (GpuModel& model : all) model.watts = power_of(model.name);
   return all;
 }
 

@@ -18,7 +18,7 @@ struct HostRequest {
   std::optional<Bandwidth> nic;      // "nic": NIC line rate, one direction
   std::optional<std::int64_t> nics;  // "nics": how many NICs carry collectives
   std::optional<std::int64_t> gpus;  // "gpus": use that many
-  std::string gpu;                   // "gpu": model, where the type has none of its own
+  std::string gpu;                   // "gpu": model, where it is not the type's own
   std::optional<bool> peer_access;   // "peer_access": of PCIe boxes
 };
 

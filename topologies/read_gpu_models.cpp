@@ -16,7 +16,7 @@ std::map<DataType, FlopRate> read_peaks(const JsonValue& peaks) {
 }
 
 GpuModel read_gpu_model(const JsonValue& value, std::string name) {
-  value.only_keys({"peak", "memory", "memory_bandwidth", "sms", "compute_capability", "source"});
+  value.only_keys({"peak", "memory", "memory_bandwidth", "sms", "compute_capability", "power", "source"});
   GpuModel model;
   model.name = std::move(name);
   model.peak = read_peaks(value.at("peak"));
@@ -26,6 +26,7 @@ GpuModel read_gpu_model(const JsonValue& value, std::string name) {
   // 9.0 as CUDA writes it.
   if (const auto cc = value.find("compute_capability"))
     model.compute_capability = static_cast<int>(std::lround(10 * cc->number(1, 99)));
+  if (const auto power = value.find("power")) model.watts = power->watts();
   if (const auto source = value.find("source")) model.source = source->string();
   return model;
 }

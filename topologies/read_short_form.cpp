@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "sim/base/error.h"
 #include "sim/base/named_table.h"
 #include "topologies/fabric.h"
 #include "topologies/host_type.h"
@@ -15,6 +17,8 @@ namespace {
 
 // Fifth-generation NVLink switches join at most 576 GPUs (NVIDIA, NVLink and NVLink Switch product page).
 constexpr std::int64_t kMaxDomainHosts = 576 / 4;
+// Of the usual power limit; further down what does not follow the clock outweighs what does.
+constexpr double kLeastPower = 0.4;
 
 /// The row that `value` names; else an error that lists all.
 template <class Row>
@@ -34,24 +38,57 @@ struct HostGroup {
   std::int64_t domain_hosts = 1;
 };
 
-/// The model of a PCIe box's cards: one of the table or of the file's own "gpus".
+/// "H100-SXM5" of "H100-SXM5-80GB": boards with other memory fit in the same socket.
+std::string_view socket_of(std::string_view gpu_model) { return gpu_model.substr(0, gpu_model.rfind('-')); }
+
+/// The model of a PCIe box's cards, or of other boards in the type's sockets: one of the table or of the
+/// file's own "gpus".
 void read_gpu(const JsonValue& value, const TopologyBuilder& builder, HostGroup& group) {
   const auto gpu = value.find("gpu");
-  if (!group.type->gpu_model.empty()) {
-    if (gpu) gpu->fail_because(fmt::format("a {} has {} GPUs", group.type->name, group.type->gpu_model));
-    return;
-  }
-  if (!gpu) {
+  const std::string_view usual = group.type->gpu_model;
+  if (!gpu && usual.empty()) {
     value.fail_because(
         fmt::format("a {} needs \"gpu\": the model of its cards (--list gpus)", group.type->name));
   }
+  if (!gpu) return;
   group.request.gpu = gpu->string();
+  if (!usual.empty() && socket_of(group.request.gpu) != socket_of(usual))
+    gpu->fail_because(fmt::format("a {} has {} GPUs", group.type->name, usual));
   std::vector<std::string_view> known;
   for (const GpuModel& model : builder.gpu_models()) known.push_back(model.name);
   for (const GpuModel& model : gpu_models()) known.push_back(model.name);
   if (std::find(known.begin(), known.end(), group.request.gpu) != known.end()) return;
   gpu->fail("a GPU model of the table (--list gpus) or of the file's \"gpus\"",
             did_you_mean(group.request.gpu, known));
+}
+
+const GpuModel& model_called(std::string_view name, const TopologyBuilder& builder) {
+  for (const GpuModel& model : builder.gpu_models())
+    if (model.name == name) return model;
+  const GpuModel* model = find_row(gpu_models(), name);
+  BUSBAR_CHECK(model != nullptr);  // read_gpu() has checked it
+  return *model;
+}
+
+/// "gpu_power": the same GPU at a lower limit. Power is in proportion to the clock and to the square of the
+/// voltage, which falls with the clock: the clock goes with the cube root. NVIDIA's datasheets agree: the
+/// H100 SXM5 (700 W, 989 TFLOP/s) and the H100 NVL (400 W, 835 TFLOP/s; the cube root gives 821).
+void read_power(const JsonValue& value, TopologyBuilder& builder, HostGroup& group) {
+  const auto power = value.find("gpu_power");
+  if (!power) return;
+  const std::string name = group.request.gpu.empty() ? std::string(group.type->gpu_model) : group.request.gpu;
+  GpuModel model = model_called(name, builder);
+  const double watts = power->watts();
+  if (model.watts == 0) power->fail_because(fmt::format("the power limit of a {} is not known", name));
+  if (watts < kLeastPower * model.watts || watts > model.watts)
+    power->fail(fmt::format("a limit from {:.0f} W to the {:.0f} W of a {}", kLeastPower * model.watts,
+                            model.watts, name));
+  for (auto& [type, peak] : model.peak)
+    peak = FlopRate::flops_per_second(peak.flops() * std::cbrt(watts / model.watts));
+  model.name = fmt::format("{} at {:.0f} W", name, watts);
+  model.watts = watts;
+  group.request.gpu = model.name;
+  builder.add_gpu_model(std::move(model));
 }
 
 /// "peer_access": only a PCIe switch can be kept from turning traffic round.
@@ -78,13 +115,9 @@ void read_domain(const JsonValue& value, HostGroup& group) {
   group.domain_hosts = domain->integer(1, kMaxDomainHosts);
 }
 
-HostGroup read_host_group(const JsonValue& value, const TopologyBuilder& builder) {
+HostGroup read_host_group(const JsonValue& value, TopologyBuilder& builder) {
   value.only_keys(
       {"count", "type", "nic", "nics", "gpus", "gpu", "peer_access", "nvlink_domain", "gpu_power"});
-  if (const auto power = value.find("gpu_power")) {
-    power->fail_because(
-        "\"gpu_power\" is not modelled yet; a fault (\"device\", \"compute\") slows a GPU down");
-  }
   HostGroup group;
   group.count = value.at("count").integer(1, kMaxDevices);
   group.type = &named_row(value.at("type"), host_types());
@@ -92,6 +125,7 @@ HostGroup read_host_group(const JsonValue& value, const TopologyBuilder& builder
   if (const auto nics = value.find("nics")) group.request.nics = nics->integer(1, group.type->nics);
   if (const auto gpus = value.find("gpus")) group.request.gpus = gpus->integer(1, group.type->gpus);
   read_gpu(value, builder, group);
+  read_power(value, builder, group);
   read_peer_access(value, group);
   read_domain(value, group);
   return group;

@@ -33,6 +33,7 @@ struct GpuModel {
   std::int64_t sms = 0;  // streaming multiprocessors (or compute units)
   std::string source;
   int compute_capability = 90;  // x 10, as NCCL sees it: 90 is CUDA's 9.0
+  double watts = 0;             // power limit as sold; 0: not known
   bool operator==(const GpuModel&) const = default;
 };
 

@@ -44,10 +44,10 @@ std::string gpu_model_text(const GpuModel& model) {
     peaks.push_back(fmt::format("\"{}\": \"{} FLOP/s\"", name_of(type), peak.flops()));
   }
   return fmt::format(
-      R"({}: {{"peak": {{{}}}, "memory": "{}", "memory_bandwidth": "{}", "sms": {}, "compute_capability": {}, "source": {}}})",
+      R"({}: {{"peak": {{{}}}, "memory": "{}", "memory_bandwidth": "{}", "sms": {}, "compute_capability": {}{}, "source": {}}})",
       json_text(model.name), fmt::join(peaks, ", "), to_exact_text(model.memory),
       to_exact_text(model.memory_bandwidth), model.sms, model.compute_capability / 10.0,
-      json_text(model.source));
+      model.watts > 0 ? fmt::format(", \"power\": \"{} W\"", model.watts) : "", json_text(model.source));
 }
 
 std::vector<std::string> gpu_model_lines(const Topology& t) {

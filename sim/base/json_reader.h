@@ -82,6 +82,7 @@ class JsonValue {
   [[nodiscard]] Bytes bytes() const;
   [[nodiscard]] Bandwidth bandwidth() const;
   [[nodiscard]] FlopRate flop_rate() const;
+  [[nodiscard]] double watts() const;
   /// "50%" as a fraction.
   [[nodiscard]] double percent() const;
 

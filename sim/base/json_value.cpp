@@ -151,6 +151,7 @@ Time JsonValue::time() const { return quantity(*this, parse_time); }
 Bytes JsonValue::bytes() const { return quantity(*this, parse_bytes); }
 Bandwidth JsonValue::bandwidth() const { return quantity(*this, parse_bandwidth); }
 FlopRate JsonValue::flop_rate() const { return quantity(*this, parse_flop_rate); }
+double JsonValue::watts() const { return quantity(*this, parse_watts); }
 double JsonValue::percent() const { return quantity(*this, parse_percent); }
 
 void JsonValue::fail(std::string expected, std::string suggestion) const {

@@ -41,6 +41,8 @@ std::string_view kind_of(Dimension dimension) {
       return "a bandwidth";
     case Dimension::kFlopRate:
       return "a rate of computing";
+    case Dimension::kPower:
+      return "a power";
   }
   BUSBAR_CHECK(false);
 }

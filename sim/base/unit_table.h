@@ -7,10 +7,10 @@
 
 namespace busbar::detail {
 
-enum class Dimension : std::uint8_t { kTime, kSize, kBandwidth, kFlopRate };
+enum class Dimension : std::uint8_t { kTime, kSize, kBandwidth, kFlopRate, kPower };
 
-/// One unit is mantissa x 10^exp10 x 2^exp2 of its dimension's base unit: picosecond, byte, byte/s, FLOP/s.
-/// Integers, so that a size is read without rounding.
+/// One unit is mantissa x 10^exp10 x 2^exp2 of its dimension's base unit: picosecond, byte, byte/s, FLOP/s,
+/// watt. Integers, so that a size is read without rounding.
 struct Unit {
   Dimension dimension;
   std::string_view name;
@@ -70,6 +70,9 @@ inline constexpr Unit kUnits[] = {
     {Dimension::kFlopRate, "TFLOP/s", 1, 12},
     {Dimension::kFlopRate, "PFLOP/s", 1, 15},
     {Dimension::kFlopRate, "EFLOP/s", 1, 18},
+
+    {Dimension::kPower, "W"},
+    {Dimension::kPower, "kW", 1, 3},
 };
 
 /// The unit of exactly this name, or nullptr.

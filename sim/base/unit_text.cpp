@@ -42,6 +42,8 @@ Wording wording(Dimension dimension) {
       return {"a bandwidth", "above zero", "such as \"400 Gb/s\" or \"50 GB/s\""};
     case Dimension::kFlopRate:
       return {"a rate of computing", "above zero", "such as \"989 TFLOP/s\""};
+    case Dimension::kPower:
+      return {"a power", "above zero", "such as \"500 W\""};
   }
   BUSBAR_CHECK(false);
 }
@@ -253,6 +255,8 @@ Parsed<FlopRate> parse_flop_rate(std::string_view text) {
   if (const auto* error = std::get_if<UnitError>(&rate)) return *error;
   return FlopRate::flops_per_second(std::get<double>(rate));
 }
+
+Parsed<double> parse_watts(std::string_view text) { return parse_rate(Dimension::kPower, text); }
 
 Parsed<double> parse_percent(std::string_view text) {
   text = trimmed(text);

@@ -30,6 +30,8 @@ using Parsed = std::variant<T, UnitError>;
 [[nodiscard]] Parsed<Bytes> parse_bytes(std::string_view text);
 [[nodiscard]] Parsed<Bandwidth> parse_bandwidth(std::string_view text);
 [[nodiscard]] Parsed<FlopRate> parse_flop_rate(std::string_view text);
+/// Watts: W, kW. > 0.
+[[nodiscard]] Parsed<double> parse_watts(std::string_view text);
 /// "50%" -> 0.5. At least 0; no upper bound (the caller checks).
 [[nodiscard]] Parsed<double> parse_percent(std::string_view text);
 /// nccl-tests sizes for sweeps: digits with an optional K, M, G (powers of 1024): "8", "4K", "8G". Below

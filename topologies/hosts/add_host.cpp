@@ -50,7 +50,7 @@ class HostBuilder {
   }
 
   void build() {
-    const std::string_view model = type_.gpu_model.empty() ? std::string_view(request_.gpu) : type_.gpu_model;
+    const std::string_view model = request_.gpu.empty() ? type_.gpu_model : std::string_view(request_.gpu);
     gpus_ = add("gpu", request_.gpus.value_or(type_.gpus), DeviceKind::kGpu, use_model(builder_, model));
     nics_ = add("nic", request_.nics.value_or(type_.nics), DeviceKind::kNic);
     link_gpus();

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/topologies/topology_text.h"
 #include "topologies/host_type.h"
 #include "topologies/routing.h"
@@ -187,7 +189,36 @@ TEST(HostKeys, ThatDoNotFitAreRefused) {
   expect(R"("dgx-h100", "peer_access": false)", "#/hosts/peer_access", {"only pcie-* hosts"});
   expect(R"("dgx-h100", "nvlink_domain": 2)", "#/hosts/nvlink_domain", {"dgx-h100", "gb200-nvl72"});
   expect(R"("gb200-nvl72", "nvlink_domain": 145)", "#/hosts/nvlink_domain", {"144", "145"});
-  expect(R"("dgx-h100", "gpu_power": "500 W")", "#/hosts/gpu_power", {"not modelled yet"});
+  expect(R"("dgx-h100", "gpu_power": "800 W")", "#/hosts/gpu_power",
+         {"a limit from 280 W to the 700 W of a H100-SXM5-80GB", "800 W"});
+  expect(R"("dgx-h100", "gpu_power": "200 W")", "#/hosts/gpu_power", {"280 W"});
+  expect(R"("dgx-h100", "gpu_power": 500)", "#/hosts/gpu_power", {"a power such as \"500 W\""});
+  expect(R"("gh200-4", "gpu_power": "500 W")", "#/hosts/gpu_power", {"limit of a GH200-96GB is not known"});
+}
+
+// The clock goes with the cube root of the power: 989 x (343 / 700)^(1/3), and 343 / 700 = 0.49.
+TEST(HostKeys, PowerLimitLowersThePeaksAndNothingElse) {
+  const Topology t = topology_of(
+      R"("hosts": [{"count": 1, "type": "dgx-h100", "gpu_power": "343 W"}, {"count": 1, "type": "dgx-h100"}],
+         "fabric": {"family": "rail-optimized"})");
+  ASSERT_EQ(t.gpu_models().size(), 2U);
+  const GpuModel& low = t.gpu_models()[0];
+  const GpuModel& full = t.gpu_models()[1];
+  EXPECT_EQ(low.name, "H100-SXM5-80GB at 343 W");
+  EXPECT_NEAR(low.peak.at(DataType::kBf16).flops(), 989e12 * std::cbrt(0.49), 1e6);
+  EXPECT_EQ(full.peak.at(DataType::kBf16).flops(), 989e12);
+  EXPECT_EQ(low.memory_bandwidth, full.memory_bandwidth);
+  EXPECT_EQ(low.sms, full.sms);
+  const Topology again = read_topology(JsonDocument::parse(write_topology(t), "t.json"), 0);
+  EXPECT_EQ(std::vector(again.gpu_models().begin(), again.gpu_models().end()),
+            std::vector(t.gpu_models().begin(), t.gpu_models().end()));
+}
+
+TEST(HostKeys, SocketsTakeBoardsWithOtherMemory) {
+  const Topology t = topology_of(
+      R"("hosts": {"count": 1, "type": "dgx-h100", "gpu": "H100-SXM5-96GB"}, "fabric": {"family": "none"})");
+  EXPECT_EQ(t.gpu_models()[0].memory, 96_GB);
+  EXPECT_EQ(t.gpu_models()[0].memory_bandwidth.Bps(), 2.4e12);
 }
 
 TEST(HostKeys, GpuMayBeAModelOfTheFile) {
