@@ -73,9 +73,9 @@ constexpr std::array<Key, 44> kKeys = {{
 }};
 constexpr std::array<std::string_view, 9> kSections = {"model",     "batch",  "parallel", "fsdp", "overlap",
                                                        "precision", "stages", "launch",   ""};
-constexpr std::array<std::string_view, 14> kOwnColumns = {
-    "id",       "gpu",  "host",  "hosts", "gpus_per_host", "nvlink_domain", "fabric",
-    "nic_Gbps", "nics", "model", "wire",  "not_simulated", "source",        "note"};
+constexpr std::array<std::string_view, 16> kOwnColumns = {
+    "id",   "gpu",       "host",        "hosts", "gpus_per_host", "nvlink_domain", "fabric", "nic_Gbps",
+    "nics", "gpu_model", "gpu_power_W", "model", "wire",          "not_simulated", "source", "note"};
 
 // Names go into JSON as they are: only those that need no escape are let through.
 std::string name_text(const CsvRow& row, std::string_view column) {
@@ -135,10 +135,12 @@ Machine read_machine(const CsvRow& row) {
   Machine m{.host = row.needed_text("host"),
             .fabric = row.needed_text("fabric"),
             .wire = row.text("wire"),
+            .gpu_model = row.text("gpu_model"),
             .hosts = row.needed_whole("hosts"),
             .gpus_per_host = row.needed_whole("gpus_per_host"),
             .nvlink_domain = row.whole("nvlink_domain"),
-            .nics = row.whole("nics")};
+            .nics = row.whole("nics"),
+            .gpu_watts = row.whole("gpu_power_W")};
   if (const auto Gbps = row.number("nic_Gbps")) m.nic = Bandwidth::gigabits_per_second(*Gbps);
   return m;
 }
@@ -188,6 +190,8 @@ std::string topology_text(const Machine& m) {
   hosts += fmt::format(", \"gpus\": {}", m.gpus_per_host);
   if (m.nics) hosts += fmt::format(", \"nics\": {}", *m.nics);
   if (m.nic) hosts += fmt::format(", \"nic\": \"{:.6f} GB/s\"", m.nic->Bps() / 1e9);
+  if (!m.gpu_model.empty()) hosts += fmt::format(", \"gpu\": \"{}\"", m.gpu_model);
+  if (m.gpu_watts) hosts += fmt::format(", \"gpu_power\": \"{} W\"", *m.gpu_watts);
   if (m.nvlink_domain) hosts += fmt::format(", \"nvlink_domain\": {}", *m.nvlink_domain);
   return fmt::format(
       "{{\"schema\": \"busbar.topology/1\", \"name\": \"{} x {}\", \"hosts\": {{{}}}, \"fabric\": "

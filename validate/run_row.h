@@ -19,8 +19,9 @@ namespace busbar {
 struct Machine {
   std::string host, fabric;  // by the names of a topology file
   std::string wire;          // the same; empty: the default
+  std::string gpu_model;     // the same; empty: the host type's
   std::int64_t hosts = 1, gpus_per_host = 1;
-  std::optional<std::int64_t> nvlink_domain, nics;
+  std::optional<std::int64_t> nvlink_domain, nics, gpu_watts;
   std::optional<Bandwidth> nic;  // none: the host type's
 };
 

@@ -6,9 +6,20 @@
 
 namespace busbar {
 
+namespace {
+
+constexpr double kFlashAttention2OnHopper = 0.5;
+
+}  // namespace
+
 std::span<const Framework> frameworks() {
-  static constexpr std::array<Framework, 7> kTable = {{
-      {"pytorch", "PyTorch's DDP and FSDP: the share inside a step that is fitted to FSDP steps"},
+  static constexpr std::array<Framework, 9> kTable = {{
+      // PyTorch's scaled_dot_product_attention is FlashAttention-2, also on Hopper, where it reaches 0.49 of
+      // the modelled forward and 0.50 of the backward: 370 and 322 TFLOP/s at head size 128 and 16k tokens
+      // (Shah et al., FlashAttention-3, 2024, figures 5 and 6, H100).
+      {.name = "pytorch",
+       .help = "PyTorch's DDP and FSDP, compiled; its own attention: FlashAttention-2",
+       .hopper_attention_share = kFlashAttention2OnHopper},
       // The median over the bf16 steps of dense models (Llama 3 8B to 405B, Nemotron 4, GPT-3) on 8 to 2,304
       // H100, tensor parallelism overlapped. Source: NVIDIA/dgxc-benchmarking, releases 24.11 to 25.
       {"megatron-core", "Megatron-Core and NeMo, fused kernels (published H100 steps)", 0, 0, 0.785},
@@ -20,12 +31,14 @@ std::span<const Framework> frameworks() {
       // models/llama.py, nn/activations.py, distributed.py (reduce_scatter_coalesced), parallel/
       // tensor_parallel/functional.py. Fitted to gkarfakis19/Rapid-LLM, bench_final2_mod_add.csv: allocator
       // and unshared to the reserved peaks of half of the 905 jobs that fit (the other half agrees);
+      // kernel_share: the one for Hopper that its launches were fitted beside (one compiled step of PyTorch);
       // launches: with tp 2 to 8 in one host no layout of 1B to 4B models goes below 4.3 to 4.6 ms per block
       // and microbatch; collectives once a step: what steps of 32 to 256 GPUs take beyond their blocks.
       {.name = "nanotron",
        .help = "Nanotron: fp32 gradients and logits, unfused gated MLP, stages cut by parameters",
        .block_forward_us = 1500,
        .block_backward_us = 3000,
+       .kernel_share = 0.625,
        .step_collectives = 7,
        .memory = {.gated_tensors = 4,
                   .logit_bytes = 12,
@@ -36,20 +49,29 @@ std::span<const Framework> frameworks() {
        .buckets_as_parameters = true},
       // Every second block, or every second product of each: pytorch/torchtitan, docs and
       // parallelize_llama.py (selective_ac_option); foundation-model-stack/fms-fsdp, README
-      // (selective_checkpointing). Attention: PyTorch's own FlashAttention-2, also on Hopper; fitted to 33
-      // rows of torchtitan's benchmarks.
+      // (selective_checkpointing).
       {.name = "torchtitan",
-       .help = "torchtitan and fms-fsdp: selective recomputation of every second block",
-       .attention_share = 0.85,
+       .help = "torchtitan and fms-fsdp, compiled: selective recomputation of every second block",
+       .hopper_attention_share = kFlashAttention2OnHopper,
        .selective_every = 2},
-      // Fitted to 60 of the 173 steps of MPT in mosaicml/llm-foundry, scripts/train/benchmarking. Attention
-      // is Triton's FlashAttention-1; norms, GELU, sums and casts are kernels of their own.
+      {.name = "torchtitan-eager",
+       .help = "the same without torch.compile: unfused element-wise kernels",
+       .hopper_attention_share = kFlashAttention2OnHopper,
+       .traffic = 2,
+       .selective_every = 2},
+      // Shares fitted to half of the steps of MPT on each generation in mosaicml/llm-foundry,
+      // scripts/train/benchmarking. Attention is Triton's FlashAttention-1; norms, GELU, sums and casts are
+      // kernels of their own.
       {.name = "llm-foundry",
        .help = "Composer and llm-foundry: FSDP, Triton's attention, unfused element-wise kernels",
-       .kernel_share = 0.74,
+       .kernel_share = 0.88,
        .ampere_share = 0.91,
        .attention_share = 0.7,
+       .hopper_attention_share = 0.31,
        .traffic = 2},
+      // Compiled by XLA, attention by cuDNN. Fitted to three of six steps in NVIDIA/dgxc-benchmarking, which
+      // do not say what they recompute.
+      {.name = "maxtext", .help = "MaxText on GPUs: XLA's kernels, cuDNN's attention", .kernel_share = 0.7},
       // Fitted to about 90 of 165 steps: Hagemann et al., Efficient Parallelization Layouts for Large-Scale
       // Distributed Model Training, 2023. They differ by 20 % between attention and norm kernels, which this
       // does not tell apart.

@@ -129,6 +129,9 @@ void finish_trace(const Workload& workload, StepTrace& trace) {
   const auto samples = static_cast<double>(workload.batch.global);
   trace.kernel_share = workload.framework->kernel_share;
   if (const auto& ampere = workload.framework->ampere_share) trace.kernel_shares["ampere"] = *ampere;
+  trace.attention_share = workload.framework->attention_share;
+  if (const double hopper = workload.framework->hopper_attention_share; hopper != trace.attention_share)
+    for (const char* generation : {"hopper", "blackwell"}) trace.attention_shares[generation] = hopper;
   trace.slowdowns = draw_slowdowns(workload);
   trace.staggered = workload.parallel.schedule == PipelineSchedule::kZeroBubble2p && workload.parallel.pp > 1;
   describe(workload, trace);

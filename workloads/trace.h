@@ -132,10 +132,12 @@ struct StepTrace {
   std::vector<Binding> bindings;
   std::optional<double> kernel_share;           // inside a step, of kernels alone; none: the profile's
   std::map<std::string, double> kernel_shares;  // the same on GPUs of one generation ("ampere"), before it
-  std::int64_t repeat = 1;                      // the step is this many passes through the programs
-  double tokens = 0;                            // per step, all ranks; 0: unknown
-  double model_flops = 0;                       // per step, all ranks; 0: unknown
-  std::vector<std::string> assumptions;         // sentences for the summary
+  double attention_share = 1;  // of the speed of attention that is modelled: slower code for the same work
+  std::map<std::string, double> attention_shares;  // the same on GPUs of one generation, before it
+  std::int64_t repeat = 1;                         // the step is this many passes through the programs
+  double tokens = 0;                               // per step, all ranks; 0: unknown
+  double model_flops = 0;                          // per step, all ranks; 0: unknown
+  std::vector<std::string> assumptions;            // sentences for the summary
   std::vector<Remark> warnings;
   std::vector<Slowdown> slowdowns;  // ranks not named: factor 1
   /// Stages begin the next step without waiting for each other: the step is the last pass alone, after one

@@ -15,9 +15,11 @@ namespace busbar {
 namespace {
 
 constexpr std::string_view kSchema = "busbar.trace/1";
-constexpr std::array<std::string_view, 15> kKeys = {
-    "schema", "name",        "tokens",   "model_flops",  "groups",        "matrices",  "programs", "bindings",
-    "repeat", "assumptions", "warnings", "kernel_share", "kernel_shares", "slowdowns", "staggered"};
+constexpr std::array<std::string_view, 17> kKeys = {
+    "schema",    "name",         "tokens",        "model_flops",     "groups",
+    "matrices",  "programs",     "bindings",      "repeat",          "assumptions",
+    "warnings",  "kernel_share", "kernel_shares", "attention_share", "attention_shares",
+    "slowdowns", "staggered"};
 constexpr double kMaxSlowdown = 1000;
 constexpr std::size_t kMaxSplitMembers = 4096;
 constexpr std::int64_t kMaxRepeat = 1'000'000;
@@ -73,6 +75,15 @@ std::vector<Remark> read_remarks(const std::optional<JsonValue>& value) {
   return remarks;
 }
 
+// By GPU generation.
+std::map<std::string, double> read_shares(const std::optional<JsonValue>& value) {
+  std::map<std::string, double> shares;
+  if (!value) return shares;
+  for (const std::string& generation : value->keys())
+    shares[generation] = value->at(generation).number(0.01, 1);
+  return shares;
+}
+
 std::vector<Slowdown> read_slowdowns(const std::optional<JsonValue>& value) {
   std::vector<Slowdown> slowdowns;
   if (!value) return slowdowns;
@@ -108,9 +119,9 @@ void TraceReader::read_header() {
   if (const auto tokens = root_.find("tokens")) trace_.tokens = tokens->number(0, kMaxTokens);
   if (const auto flops = root_.find("model_flops")) trace_.model_flops = flops->number(0, kMaxModelFlops);
   if (const auto share = root_.find("kernel_share")) trace_.kernel_share = share->number(0.01, 1);
-  if (const auto shares = root_.find("kernel_shares"))
-    for (const std::string& generation : shares->keys())
-      trace_.kernel_shares[generation] = shares->at(generation).number(0.01, 1);
+  if (const auto share = root_.find("attention_share")) trace_.attention_share = share->number(0.01, 1);
+  trace_.kernel_shares = read_shares(root_.find("kernel_shares"));
+  trace_.attention_shares = read_shares(root_.find("attention_shares"));
   if (const auto repeat = root_.find("repeat")) trace_.repeat = repeat->integer(1, kMaxRepeat);
   if (const auto matrices = root_.find("matrices")) read_matrices(*matrices);
   trace_.assumptions = read_sentences(root_.find("assumptions"));

@@ -235,6 +235,10 @@ std::string write_trace(const StepTrace& trace) {
     members.insert(members.begin() + 4, member("kernel_share", text_of(*trace.kernel_share)));
   if (!trace.kernel_shares.empty())
     members.insert(members.begin() + 4, member("kernel_shares", Json(trace.kernel_shares).dump()));
+  if (trace.attention_share != 1)
+    members.insert(members.begin() + 4, member("attention_share", text_of(trace.attention_share)));
+  if (!trace.attention_shares.empty())
+    members.insert(members.begin() + 4, member("attention_shares", Json(trace.attention_shares).dump()));
   if (!matrices.empty()) members.insert(members.begin() + 5, member("matrices", lines(matrices, "{}", 4)));
   return lines(members, "{}", 2) + "\n";
 }

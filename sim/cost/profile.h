@@ -58,6 +58,7 @@ struct Generation {
   // Compute.
   double memory_efficiency;  // timed alone; kernels with a shape: kernel_models.h
   double step_share;  // what kernels inside a step reach of that: clocks under load, launches, framework
+  double attention_share = 1;  // of the modelled speed of attention: a framework's slower code
 };
 
 /// Constants of one kind of network between hosts.

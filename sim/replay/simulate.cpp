@@ -189,6 +189,8 @@ Profile with_share_of(const StepTrace& trace, const Profile& given) {
       g.step_share = own->second;
     else if (trace.kernel_share)
       g.step_share = *trace.kernel_share;
+    const auto attention = trace.attention_shares.find(std::string(g.name));
+    g.attention_share = attention != trace.attention_shares.end() ? attention->second : trace.attention_share;
   }
   return profile;
 }

@@ -15,7 +15,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 
-COLUMNS = """id gpu host hosts gpus_per_host nvlink_domain fabric nic_Gbps nics wire launch_member_us launch_message_us
+COLUMNS = """id gpu host hosts gpus_per_host nvlink_domain fabric nic_Gbps nics gpu_model gpu_power_W wire launch_member_us launch_message_us
 framework model preset layers hidden ffn_hidden heads kv_heads head_dim vocab gated_mlp tied_embeddings biases
 positions experts top_k expert_ffn_hidden shared_experts dense_layers moe_every
 sequence micro global tp pp cp ep etp dp sharding shard_size reshard_after_forward sequence_parallel schedule
@@ -61,6 +61,10 @@ HOSTS = {"A100-80GB": "dgx-a100", "A100-40GB": "azure-ndv4", "H100": "dgx-h100",
 # Where only a host's total is printed (fms-fsdp), it is split evenly over eight NICs.
 NETWORKS = {"4x100Gb Omni-Path per node": (4, 100), "4x200Gb IB HDR per node": (4, 200), "400Gbps per node": ("", 50),
             "800Gbps per node": ("", 100), "IB HDR 200Gb": ("", 200), "1600Gbps RoCE per node": ("", 200)}
+
+# torchtitan's H100: HBM2e of 2.4 TB/s, limited to 500 W (pytorch/torchtitan, benchmarks/
+# llama3_h100_202412_torchtitan.md; docs/performance.md calls those of the 405B model the same).
+TORCHTITAN_H100 = {"gpu_model": "H100-SXM5-96GB", "gpu_power_W": 500}
 
 PRECISIONS = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp8", "FP8-CS": "fp8", "FP8-MX": "fp8"}
 
@@ -133,6 +137,8 @@ def machine_columns(row, name):
                # groups of 2^n GPUs stay inside (NVIDIA's recipes: segments of 16).
                "nvlink_domain": "" if "nvl72" not in host else 18 if hosts <= 18 else 16,
                "fabric": "rail-optimized" if hosts > 1 else "none"}
+    if name == "torchtitan" and gpu == "H100":
+        columns |= TORCHTITAN_H100
     if hosts > 1 and row["inter_link"] in NETWORKS:
         columns["nics"], columns["nic_Gbps"] = NETWORKS[row["inter_link"]]
     if name == "nanotron" and hosts > 1:
@@ -195,14 +201,26 @@ def stage_columns(row, siblings):
     return columns
 
 
+def compiled(row):
+    """torchtitan's tables of 2024 name torch.compile where it is on, and its configurations switch it off; those
+    of 2025 print commands that switch it on. float8 is meant to be compiled (docs/float8.md), also where the
+    table of the 405B model names float8 alone."""
+    return "compile" in row["notes"] or row["precision"] == "FP8" or row["year"] == "2025"
+
+
 def framework_columns(row, name):
     """What runs the step, and the types that it keeps. Megatron accumulates and reduces gradients in fp32; so
-    do Nanotron (fp32_grad_accumulation), BLOOM's bf16 runs (notes) and Aleph Alpha's. PyTorch's FSDP, MaxText
-    and DeepSpeed's fp16 stay in the compute type."""
+    do Nanotron (fp32_grad_accumulation), BLOOM's bf16 runs (notes), Aleph Alpha's and torchtitan (its
+    mixed_precision_reduce is float32). fms-fsdp, MaxText and DeepSpeed's fp16 stay in the compute type."""
     fp16 = row["precision"] == "FP16"
     deepspeed = row["framework"] in ("Megatron-DeepSpeed", "DeepSpeed ZeRO-3")
-    wide = name in MEGATRON_CORE | {"nanotron", "korthikanti", "megatron-sc21", "bloom", "aleph-alpha"}
+    wide = name in MEGATRON_CORE | {"nanotron", "korthikanti", "megatron-sc21", "bloom", "aleph-alpha",
+                                    "torchtitan"}
     framework = FRAMEWORKS.get(name, "pytorch")
+    if name == "torchtitan" and not compiled(row):
+        framework = "torchtitan-eager"
+    if row["framework"] == "MaxText":
+        framework = "maxtext"
     if name in MEGATRON_CORE and row["framework"] != "MaxText":
         framework = "megatron-core"
     elif name == "bloom" or name in VTRAIN:
@@ -211,6 +229,13 @@ def framework_columns(row, name):
     kept = "fp32" if wide and not (deepspeed and fp16) and row["framework"] != "MaxText" else half
     return {"framework": framework, "compute": PRECISIONS[row["precision"]], "parameters": half,
             "gradients": kept, "reduce": kept}
+
+
+def recompute_of(row, name):
+    """torchtitan's H200 rows print the command, whose configuration file (llama3_8b.toml) says selective."""
+    if name == "torchtitan" and row["gpu"] == "H200":
+        return "selective"
+    return row["recompute"] or "none"
 
 
 def attention_of(row, name):
@@ -235,7 +260,7 @@ def layout_columns(row, name, siblings):
     columns = {"sequence": number(row["seq_len"]), "micro": number(row["micro_batch"], 1),
                "global": number(row["global_batch"]), "tp": tp, "cp": number(row["cp"], 1), "ep": ep,
                "dp": number(row["dp"]), "sequence_parallel": yes(sequence_parallel_of(row, name)),
-               "recompute": row["recompute"] or "none", "attention": attention_of(row, name),
+               "recompute": recompute_of(row, name), "attention": attention_of(row, name),
                # Megatron-Bridge's recipes of dense models overlap tensor parallelism (its guide to performance).
                "overlap_tp": yes("TP comm overlap" in row["overlap"] or "AsyncTP" in row["overlap"]
                                  or (name == "megatron-bridge" and not row["n_experts"]))}

@@ -157,7 +157,6 @@ void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
                       kernel.name);
   op.kind = OpKind::kCompute;
   op.work = kernel.work;
-  if (op.work.attention) op.work.share = workload_.framework->attention_share;
   if (kernel.name.ends_with("elementwise"))
     op.work.bytes = std::round(op.work.bytes * workload_.framework->traffic);
   if (kernel.name.find("experts.") != std::string::npos)

@@ -201,6 +201,23 @@ TEST(KernelDemand, TakesTheShapeAndTheShareInsideAStep) {
                    matmul_s(4096, 4096, 4096) / g.step_share);
 }
 
+TEST(KernelDemand, SlowerAttentionLeavesProductsAlone) {
+  const Profile profile = default_profile();
+  const Generation& g = *generation_of(profile, "H100-SXM5-80GB").generation;
+  Generation slow = g;
+  slow.attention_share = 0.5;
+  KernelWork product{.matmul = MatmulShape{.m = 4096, .n = 4096, .k = 4096}};
+  KernelWork attention{.attention = kLong};
+  const auto ratio = [&](const KernelWork& work) {
+    return alone(kernel_demand(work, h100_speed(), profile, slow)) /
+           alone(kernel_demand(work, h100_speed(), profile, g));
+  };
+  resolve_shape(product);
+  resolve_shape(attention);
+  EXPECT_DOUBLE_EQ(ratio(product), 1);
+  EXPECT_DOUBLE_EQ(ratio(attention), 2);
+}
+
 TEST(KernelDemand, OfFlopsAndBytesAloneIsPlain) {
   const Profile profile = default_profile();
   const Generation& g = *generation_of(profile, "H100-SXM5-80GB").generation;
