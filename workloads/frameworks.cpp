@@ -59,7 +59,8 @@ std::span<const Framework> frameworks() {
        .hopper_attention_share = kFlashAttention2OnHopper,
        .traffic = 2,
        .selective_every = 2},
-      // Shares fitted to half of the steps of MPT on each generation in mosaicml/llm-foundry,
+      // Shares fitted to steps of MPT (rows of both halves had been seen) on each generation in
+      // mosaicml/llm-foundry,
       // scripts/train/benchmarking. Attention is Triton's FlashAttention-1; norms, GELU, sums and casts are
       // kernels of their own.
       {.name = "llm-foundry",
@@ -69,7 +70,7 @@ std::span<const Framework> frameworks() {
        .attention_share = 0.7,
        .hopper_attention_share = 0.31,
        .traffic = 2},
-      // Compiled by XLA, attention by cuDNN. Fitted to three of six steps in NVIDIA/dgxc-benchmarking, which
+      // Compiled by XLA, attention by cuDNN. Fitted to six steps in NVIDIA/dgxc-benchmarking, which
       // do not say what they recompute.
       {.name = "maxtext", .help = "MaxText on GPUs: XLA's kernels, cuDNN's attention", .kernel_share = 0.7},
       // Fitted to about 90 of 165 steps: Hagemann et al., Efficient Parallelization Layouts for Large-Scale
