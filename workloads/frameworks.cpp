@@ -13,7 +13,7 @@ constexpr double kFlashAttention2OnHopper = 0.5;
 }  // namespace
 
 std::span<const Framework> frameworks() {
-  static constexpr std::array<Framework, 9> kTable = {{
+  static constexpr std::array<Framework, 13> kTable = {{
       // PyTorch's scaled_dot_product_attention is FlashAttention-2, also on Hopper, where it reaches 0.49 of
       // the modelled forward and 0.50 of the backward: 370 and 322 TFLOP/s at head size 128 and 16k tokens
       // (Shah et al., FlashAttention-3, 2024, figures 5 and 6, H100).
@@ -23,10 +23,24 @@ std::span<const Framework> frameworks() {
       // The median over the bf16 steps of dense models (Llama 3 8B to 405B, Nemotron 4, GPT-3) on 8 to 2,304
       // H100, tensor parallelism overlapped. Source: NVIDIA/dgxc-benchmarking, releases 24.11 to 25.
       {"megatron-core", "Megatron-Core and NeMo, fused kernels (published H100 steps)", 0, 0, 0.785},
-      // VIA-Research/vTrain, single-host sweep: no layout goes below 3.5 ms per block and microbatch, in one
-      // forward, one recomputed forward and one backward, however small the model; split as 1 : 1 : 2.
-      {"megatron-deepspeed", "Megatron-DeepSpeed without fused kernels (vTrain's published sweep)", 850,
-       1800},
+      // Launches: VIA-Research/vTrain, single-host sweep: no layout goes below 3.5 ms per block and
+      // microbatch, in one forward, one recomputed forward and one backward, however small the model; split
+      // as 1 : 1 : 2. Messages and gradients: microsoft/DeepSpeed, runtime/pipe/engine.py (partitioned
+      // activations and gradients, sends in turn with kernels, _exec_reduce_grads after the last backward).
+      {.name = "megatron-deepspeed",
+       .help = "Megatron-DeepSpeed without fused kernels (vTrain's published sweep)",
+       .block_forward_us = 850,
+       .block_backward_us = 1800,
+       .scatters_messages = true,
+       .waits_for_messages = true,
+       .reduces_at_end = true},
+      // Narayanan et al., SC 2021, section 4.1 (scatter and gather); NVIDIA/Megatron-LM of 2021 and 2022,
+      // p2p_communication.py (waits for each message), training.py (gradients reduced after backward).
+      {.name = "megatron-lm",
+       .help = "Megatron-LM of 2021 and 2022: messages and gradients in turn with kernels",
+       .scatters_messages = true,
+       .waits_for_messages = true,
+       .reduces_at_end = true},
       // Cut of stages, copies and fp32 logits: huggingface/nanotron, models/base.py (build_model),
       // models/llama.py, nn/activations.py, distributed.py (reduce_scatter_coalesced), parallel/
       // tensor_parallel/functional.py. Fitted to gkarfakis19/Rapid-LLM, bench_final2_mod_add.csv: allocator
@@ -73,13 +87,29 @@ std::span<const Framework> frameworks() {
       // Compiled by XLA, attention by cuDNN. Fitted to six steps in NVIDIA/dgxc-benchmarking, which
       // do not say what they recompute.
       {.name = "maxtext", .help = "MaxText on GPUs: XLA's kernels, cuDNN's attention", .kernel_share = 0.7},
-      // Fitted to about 90 of 165 steps: Hagemann et al., Efficient Parallelization Layouts for Large-Scale
-      // Distributed Model Training, 2023. They differ by 20 % between attention and norm kernels, which this
-      // does not tell apart.
+      // Hagemann et al., Efficient Parallelization Layouts for Large-Scale Distributed Model Training, 2023:
+      // four sets of kernels. Share and traffic fitted to half of its 165 steps (the other half agrees). The
+      // norm kernel leaves half of the traffic. FlashAttention-1 is 1.7 times slower than the second: Dao,
+      // FlashAttention-2, 2023, section 4.1. PyTorch's mask and softmax, each a kernel, move 12 bytes a
+      // score where Megatron's one moves 8.
       {.name = "aleph-alpha-scaling",
-       .help = "Aleph Alpha's Scaling: element-wise kernels largely unfused",
-       .kernel_share = 0.72,
-       .traffic = 2},
+       .help = "Aleph Alpha's Scaling, FlashAttention-2 or Megatron's softmax; element-wise kernels unfused",
+       .kernel_share = 0.78,
+       .traffic = 3},
+      {.name = "aleph-alpha-scaling-rms",
+       .help = "the same with a kernel for RMS norms",
+       .kernel_share = 0.78,
+       .traffic = 1.5},
+      {.name = "aleph-alpha-scaling-flash1",
+       .help = "the same with FlashAttention-1",
+       .kernel_share = 0.78,
+       .attention_share = 0.6,
+       .traffic = 3},
+      {.name = "aleph-alpha-scaling-torch",
+       .help = "the same with PyTorch's attention (unfused)",
+       .kernel_share = 0.78,
+       .traffic = 3,
+       .score_traffic = 1.5},
   }};
   return kTable;
 }

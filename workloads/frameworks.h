@@ -34,12 +34,19 @@ struct Framework {
   double hopper_attention_share = 1;
   /// Memory traffic between matrix products, over that of fused kernels.
   double traffic = 1;
+  /// The same of the passes over scores, where attention is unfused.
+  double score_traffic = 1;
   /// Selective recomputation is the whole forward of every how manieth block; 0: of attention's core alone.
   std::int64_t selective_every = 0;
   FrameworkMemory memory = {};
   /// Blocks go to stages by parameters, the head included, each stage up to or just beyond its equal part.
   bool stages_by_parameters = false;
   bool buckets_as_parameters = false;  // DDP's buckets have the type of parameters, whatever is reduced
+  /// Without sequence parallelism each tensor-parallel rank sends its part of a stage's message, and the
+  /// receivers gather it. Source: Narayanan et al., SC 2021, section 4.1.
+  bool scatters_messages = false;
+  bool waits_for_messages = false;  // kernels wait for what their stage sends, unless the workload says not
+  bool reduces_at_end = false;      // gradients are sent when all of backward has ended, unless it says not
 };
 
 [[nodiscard]] std::span<const Framework> frameworks();  // THE table; the first row is the default

@@ -308,6 +308,8 @@ Workload read_workload(const JsonDocument& document) {
   // A copy of all gradients is sent when all are there.
   if (workload.parallel.sharding == Sharding::kZero1)
     workload.overlap.dp = !workload.framework->memory.flattens_gradients;
+  if (workload.framework->reduces_at_end) workload.overlap.dp = false;
+  if (workload.framework->waits_for_messages) workload.overlap.pp = false;
   if (const auto overlap = root.find("overlap")) workload.overlap = read_overlap(*overlap, workload.overlap);
   check_experts(root, workload);
   check_batch(root.at("batch"), workload);

@@ -49,6 +49,8 @@ VTRAIN = {"vtrain-one-host", "vtrain-hosts"}
 MEGATRON_CORE = {"dgxc", "megatron-bridge", "mlperf"}
 FRAMEWORKS = {"nanotron": "nanotron", "torchtitan": "torchtitan", "fms-fsdp": "torchtitan",
               "llm-foundry": "llm-foundry", "aleph-alpha": "aleph-alpha-scaling"}
+# Aleph Alpha's rows name their kernels: the framework row that stands for them.
+SCALING = (("RMS kernel", "-rms"), ("flash_attentionv1", "-flash1"), ("kernel torch", "-torch"), ("", ""))
 # Code from before FlashAttention: scores pass through memory.
 UNFUSED = {"megatron-sc21", "korthikanti", "bloom"} | VTRAIN
 
@@ -225,6 +227,10 @@ def framework_columns(row, name):
         framework = "megatron-core"
     elif name == "bloom" or name in VTRAIN:
         framework = "megatron-deepspeed"
+    elif row["framework"] == "Megatron-LM":
+        framework = "megatron-lm"
+    if name == "aleph-alpha":
+        framework += next(end for kernels, end in SCALING if kernels in row["notes"])
     half = "fp16" if fp16 else "bf16"
     kept = "fp32" if wide and not (deepspeed and fp16) and row["framework"] != "MaxText" else half
     return {"framework": framework, "compute": PRECISIONS[row["precision"]], "parameters": half,

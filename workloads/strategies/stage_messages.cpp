@@ -45,7 +45,28 @@ Bytes StepBuilder::message_bytes() const {
   const std::int64_t tokens = checked_mul(workload_.batch.micro, workload_.batch.sequence, "tokens") / p.cp;
   const std::int64_t bytes = checked_mul(
       checked_mul(tokens, workload_.model.transformer->hidden, "a message"), element, "a message");
-  return Bytes(p.sequence_parallel ? bytes / p.tp : bytes);
+  return Bytes(p.sequence_parallel || scatters_messages() ? bytes / p.tp : bytes);
+}
+
+bool StepBuilder::scatters_messages() const {
+  const ParallelSpec& p = workload_.parallel;
+  return workload_.framework->scatters_messages && p.tp > 1 && !p.sequence_parallel;
+}
+
+// The parts that the tensor-parallel ranks got of one message, for all of them.
+std::uint32_t StepBuilder::add_message_gather(std::uint32_t received) {
+  Op op;
+  op.id = program_.ops[received].id + ".gather";
+  op.kind = OpKind::kCollective;
+  op.collective = CollectiveKind::kAllGather;
+  op.bytes = Bytes(message_bytes().count() * workload_.parallel.tp);
+  op.type = workload_.precision.compute == DataType::kFp8 ? DataType::kBf16 : workload_.precision.compute;
+  op.group_slot = group_slot("tp");
+  op.group_kind = "tp";
+  op.phase = program_.ops[received].phase;
+  op.microbatch = program_.ops[received].microbatch;
+  op.after = {received};
+  return add(std::move(op), "tp");
 }
 
 // Receives follow the neighbour's order of sending, whatever this task needs first: those before it are
@@ -77,7 +98,8 @@ void StepBuilder::begin(const StageTask& task) {
     arrived_.emplace_back(message, add(std::move(op), "pp.from." + peer));
   }
   const auto found = std::find_if(arrived_.begin(), arrived_.end(), has);
-  waiting_.push_back(found->second);
+  const std::uint32_t received = found->second;
+  waiting_.push_back(scatters_messages() ? add_message_gather(received) : received);
   arrived_.erase(found);
 }
 

@@ -159,6 +159,8 @@ void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
   op.work = kernel.work;
   if (kernel.name.ends_with("elementwise"))
     op.work.bytes = std::round(op.work.bytes * workload_.framework->traffic);
+  if (kernel.name.ends_with("scores"))
+    op.work.bytes = std::round(op.work.bytes * workload_.framework->score_traffic);
   if (kernel.name.find("experts.") != std::string::npos)
     take_rows(op.work, expert_scale(), kernel.name.ends_with(".wgrad"));
   op.phase = pass.phase;

@@ -121,6 +121,8 @@ class StepBuilder {
   [[nodiscard]] std::vector<Message> messages_from(std::int64_t stage) const;
   [[nodiscard]] std::string neighbour(std::int64_t stage) const;
   [[nodiscard]] Bytes message_bytes() const;
+  [[nodiscard]] bool scatters_messages() const;
+  [[nodiscard]] std::uint32_t add_message_gather(std::uint32_t received);
 
   const Workload& workload_;
   StagePlace place_;

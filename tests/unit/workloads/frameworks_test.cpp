@@ -148,10 +148,97 @@ TEST(Frameworks, NanotronSendsTheGradientsOfZero1AfterBackward) {
   EXPECT_TRUE(overlap("pytorch"));
 }
 
+StepTrace pipeline_of(std::string_view framework, std::string_view more) {
+  return expand(workload_of(fmt::format(
+      R"({{"schema": "busbar.workload/1", "framework": "{}", "parallel": {{"tp": 4, "pp": 2, "dp": 1 {}}},
+          "batch": {{"sequence": 64, "micro": 1, "global": 3}},
+          "model": {{"layers": 2, "hidden": 128, "ffn_hidden": 512, "heads": 8, "vocab": 1024}}}})",
+      framework, more)));
+}
+
+std::vector<Op> gathers_of(const StepTrace& trace, std::size_t program) {
+  std::vector<Op> found;
+  std::ranges::copy_if(trace.programs[program].ops, std::back_inserter(found),
+                       [](const Op& op) { return op.id.ends_with(".recv.gather"); });
+  return found;
+}
+
+Bytes sent_bytes(const StepTrace& trace) {
+  const auto& ops = trace.programs[0].ops;
+  return std::ranges::find_if(ops, [](const Op& op) { return op.kind == OpKind::kSend; })->transfers[0].bytes;
+}
+
+TEST(Frameworks, TensorParallelRanksShareAStagesMessage) {
+  // 64 tokens of 128 elements of two bytes: 16 KiB; a quarter by each of four ranks, gathered once for each
+  // of three microbatches: activations on the second stage, gradients on the first.
+  const Bytes whole(64 * 128 * 2);
+  const StepTrace parts = pipeline_of("megatron-lm", "");
+  EXPECT_EQ(sent_bytes(parts), Bytes(whole.count() / 4));
+  for (const std::size_t program : {0U, 1U}) {
+    const std::vector<Op> gathers = gathers_of(parts, program);
+    ASSERT_EQ(gathers.size(), 3U);
+    for (const Op& op : gathers) {
+      EXPECT_EQ(op.collective, CollectiveKind::kAllGather);
+      EXPECT_EQ(op.bytes, whole);
+    }
+  }
+  EXPECT_EQ(sent_bytes(pipeline_of("pytorch", "")), whole);
+  EXPECT_TRUE(gathers_of(pipeline_of("pytorch", ""), 0).empty());
+  // Under sequence parallelism a rank holds its part, and keeps it.
+  const StepTrace sharded = pipeline_of("megatron-lm", R"(, "sequence_parallel": true)");
+  EXPECT_EQ(sent_bytes(sharded), Bytes(whole.count() / 4));
+  EXPECT_TRUE(gathers_of(sharded, 1).empty());
+}
+
+TEST(Frameworks, KernelsWaitForTheGatheredMessage) {
+  const StepTrace trace = pipeline_of("megatron-lm", "");
+  const std::vector<Op>& ops = trace.programs[1].ops;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (!ops[i].id.ends_with(".recv.gather")) continue;
+    const bool awaited = std::ranges::any_of(ops, [&](const Op& op) {
+      return op.kind == OpKind::kCompute && std::ranges::find(op.after, i) != op.after.end();
+    });
+    EXPECT_TRUE(awaited) << ops[i].id;
+  }
+}
+
+TEST(Frameworks, MegatronsMessagesAndGradientsTakeTurnsWithKernelsUnlessToldOtherwise) {
+  const auto overlap = [](std::string_view framework, std::string_view more) {
+    const Workload w = workload_of(fmt::format(
+        R"({{"schema": "busbar.workload/1", "framework": "{}", {} "parallel": {{"dp": 2}},
+            "batch": {{"sequence": 64, "global": 2}}, "model": {{"preset": "gpt2"}}}})",
+        framework, more));
+    return std::pair(w.overlap.dp, w.overlap.pp);
+  };
+  for (const char* name : {"megatron-lm", "megatron-deepspeed"})
+    EXPECT_EQ(overlap(name, ""), std::pair(false, false)) << name;
+  EXPECT_EQ(overlap("megatron-lm", R"("overlap": {"dp": true, "pp": true},)"), std::pair(true, true));
+  EXPECT_EQ(overlap("megatron-core", ""), std::pair(true, true));
+}
+
+double score_bytes(std::string_view framework) {
+  double bytes = 0;
+  const StepTrace trace = expand(workload_of(fmt::format(
+      R"({{"schema": "busbar.workload/1", "framework": "{}", "attention": "unfused", "parallel": {{"dp": 1}},
+          "batch": {{"sequence": 64, "global": 1}}, "model": {{"preset": "gpt2"}}}})",
+      framework)));
+  for (const Op& op : trace.programs[0].ops)
+    if (op.id.ends_with(".scores")) bytes += op.work.bytes;
+  return bytes;
+}
+
+TEST(Frameworks, SeparateMaskAndSoftmaxReadTheScoresMoreOften) {
+  const double ratio = score_bytes("aleph-alpha-scaling-torch") / score_bytes("pytorch");
+  EXPECT_NEAR(ratio, framework_called("aleph-alpha-scaling-torch").score_traffic, 1e-3);
+  EXPECT_GT(ratio, 1);
+}
+
 TEST(Frameworks, UnknownOneIsRefusedByName) {
   EXPECT_EQ(test::error_of([] { workload_of(text_of("megatron", 1024)); }),
-            "w.json#/framework: expected pytorch, megatron-core, megatron-deepspeed, nanotron, torchtitan, "
-            "torchtitan-eager, llm-foundry, maxtext or aleph-alpha-scaling, got 'megatron'");
+            "w.json#/framework: expected pytorch, megatron-core, megatron-deepspeed, megatron-lm, nanotron, "
+            "torchtitan, torchtitan-eager, llm-foundry, maxtext, aleph-alpha-scaling, "
+            "aleph-alpha-scaling-rms, aleph-alpha-scaling-flash1 or aleph-alpha-scaling-torch, got "
+            "'megatron'");
 }
 
 TEST(Frameworks, LaunchesSurviveATraceFile) {
