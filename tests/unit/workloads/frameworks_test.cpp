@@ -234,11 +234,11 @@ TEST(Frameworks, SeparateMaskAndSoftmaxReadTheScoresMoreOften) {
 }
 
 TEST(Frameworks, UnknownOneIsRefusedByName) {
-  EXPECT_EQ(test::error_of([] { workload_of(text_of("megatron", 1024)); }),
+  EXPECT_EQ(test::error_of([] { workload_of(text_of("caffe", 1024)); }),
             "w.json#/framework: expected pytorch, megatron-core, megatron-deepspeed, megatron-lm, nanotron, "
             "torchtitan, torchtitan-eager, llm-foundry, maxtext, aleph-alpha-scaling, "
             "aleph-alpha-scaling-rms, aleph-alpha-scaling-flash1 or aleph-alpha-scaling-torch, got "
-            "'megatron'");
+            "'caffe'");
 }
 
 TEST(Frameworks, LaunchesSurviveATraceFile) {
