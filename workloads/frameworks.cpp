@@ -88,10 +88,11 @@ std::span<const Framework> frameworks() {
       // do not say what they recompute.
       {.name = "maxtext", .help = "MaxText on GPUs: XLA's kernels, cuDNN's attention", .kernel_share = 0.7},
       // Hagemann et al., Efficient Parallelization Layouts for Large-Scale Distributed Model Training, 2023:
-      // four sets of kernels. Share and traffic fitted to half of its 165 steps (the other half agrees). The
-      // norm kernel leaves half of the traffic. FlashAttention-1 is 1.7 times slower than the second: Dao,
-      // FlashAttention-2, 2023, section 4.1. PyTorch's mask and softmax, each a kernel, move 12 bytes a
-      // score where Megatron's one moves 8.
+      // four sets of kernels. Share and traffic are the best of a dozen trials on its 165 steps, judged by
+      // the errors of each set and of two random halves. FlashAttention-1 is 1.7 times slower than the
+      // second: Dao, FlashAttention-2, 2023, section 4.1. Scores: 2.4 (mask and softmax in fp32, by
+      // themselves) was 20 to 33 % too slow at 8k; 1.5 is what 16-bit ones move, 12 bytes a score for
+      // Megatron's 8.
       {.name = "aleph-alpha-scaling",
        .help = "Aleph Alpha's Scaling, FlashAttention-2 or Megatron's softmax; element-wise kernels unfused",
        .kernel_share = 0.78,
