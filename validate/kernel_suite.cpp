@@ -118,10 +118,17 @@ double predict_kernel(const KernelRow& row, const GpuModel& gpu) {
   return std::max(d.sm_s, d.memory_s);
 }
 
+// Why a row has no prediction on its GPU; "" where it has.
+std::string kernel_outside_on(const GpuModel& gpu, const KernelRow& row) {
+  if (std::string outside = kernel_outside(row); !outside.empty()) return outside;
+  return gpu.peak.contains(type_of(row)) ? "" : fmt::format("{} has no {} peak", gpu.name, row.type);
+}
+
 bool beats_its_gpu(const KernelTable& table) {
   const GpuModel& gpu = gpu_called(table.gpu);
   return std::any_of(table.rows.begin(), table.rows.end(), [&](const KernelRow& row) {
-    return kernel_outside(row).empty() && row.measured_s < flops_of(row) / gpu.peak.at(type_of(row)).flops();
+    return kernel_outside_on(gpu, row).empty() &&
+           row.measured_s < flops_of(row) / gpu.peak.at(type_of(row)).flops();
   });
 }
 
@@ -135,8 +142,8 @@ Validation run_kernels(const std::string& folder, const Profile& profile, const 
     for (const KernelRow& row : table.rows) {
       if (!matches({{"gpu", table.gpu}, {"kind", table.kind}, {"type", row.type}}, options.filters)) continue;
       if (number++ % options.every != 0) continue;
-      const std::string outside =
-          impossible ? "the table has times that the GPU's peak rules out" : kernel_outside(row);
+      const std::string outside = impossible ? "the table has times that the GPU's peak rules out"
+                                             : kernel_outside_on(gpu_called(table.gpu), row);
       if (outside.empty())
         validation.rows.push_back(record_of(table, row));
       else

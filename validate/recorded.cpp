@@ -17,7 +17,7 @@ HeldFigure held(const Validation& v, const CsvRow& row) {
   HeldFigure h{.name = figure, .recorded = row.needed_number("value")};
   if (figure == "median" || figure == "p90") {
     h.value = figure == "median" ? v.overall.median : v.overall.p90;
-    h.met = h.value <= h.recorded + kRecordedSlack;
+    h.met = v.overall.rows > 0 && h.value <= h.recorded + kRecordedSlack;  // of no row nothing is known
   } else if (figure == "right" && v.fits) {
     h.value = v.fits->right();
     h.met = h.value >= h.recorded - kRecordedSlack;

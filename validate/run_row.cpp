@@ -132,6 +132,8 @@ std::string workload_text(const CsvRow& row) {
 }
 
 Machine read_machine(const CsvRow& row) {
+  for (const char* column : {"host", "fabric", "wire", "gpu_model"})
+    static_cast<void>(name_text(row, column));
   Machine m{.host = row.needed_text("host"),
             .fabric = row.needed_text("fabric"),
             .wire = row.text("wire"),

@@ -48,6 +48,7 @@ LayerStep core_kernel(const RankView& view, bool backward) {
   work.type = view.activation_type();
   work.attention = core_shape(view);
   work.attention->backward = backward;
+  work.attention->scores_kept = backward && view.cut.attention == AttentionKernels::kUnfused;
   resolve_shape(work);
   return {.kernel = {"attention", work}, .communication = std::nullopt};
 }

@@ -36,7 +36,7 @@ bool is_backward(const JsonValue& pass) {
 
 AttentionShape read_attention(const JsonValue& value) {
   value.only_keys({"batch", "sequence", "heads", "kv_heads", "head_dim", "causal", "pass", "keys",
-                   "value_dim", "window"});
+                   "value_dim", "window", "scores_kept"});
   AttentionShape shape;
   shape.batch = dimension(value.at("batch"));
   shape.sequence = dimension(value.at("sequence"));
@@ -47,6 +47,7 @@ AttentionShape read_attention(const JsonValue& value) {
   if (shape.heads % shape.kv_heads != 0) kv_heads->fail(fmt::format("a divisor of heads = {}", shape.heads));
   if (const auto causal = value.find("causal")) shape.causal = causal->boolean();
   if (const auto pass = value.find("pass")) shape.backward = is_backward(*pass);
+  if (const auto kept = value.find("scores_kept")) shape.scores_kept = kept->boolean();
   if (const auto keys = value.find("keys")) shape.keys = dimension(*keys);
   if (const auto width = value.find("value_dim")) shape.value_dim = dimension(*width);
   const auto window = value.find("window");

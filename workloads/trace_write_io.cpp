@@ -37,6 +37,7 @@ Json attention_json(const AttentionShape& shape) {
   if (shape.keys != 0) json["keys"] = shape.keys;
   if (shape.value_dim != 0) json["value_dim"] = shape.value_dim;
   if (shape.window != 0) json["window"] = shape.window;
+  if (shape.scores_kept) json["scores_kept"] = true;
   return json;
 }
 

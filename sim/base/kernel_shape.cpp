@@ -27,7 +27,8 @@ double mean_keys(const AttentionShape& shape, double keys) {
 }
 
 /// With n = keys seen by a query (s, causal s / 2), d and e the widths of keys and values:
-/// FLOPs:    2 b s n heads (d + e) in two matmuls; backward five: 2 b s n heads (3 d + 2 e).
+/// FLOPs:    2 b s n heads (d + e) in two matmuls; backward five: 2 b s n heads (3 d + 2 e), or
+///           four, 2 b s n heads (2 d + 2 e), where the scores are kept.
 ///           For d = e: 4 b s n heads d, and 2.5 times that.
 /// Elements: q, k, v read and o written once, the scores stay on the chip; backward those and their
 /// gradients,
@@ -43,7 +44,7 @@ Traffic traffic_of(const AttentionShape& shape) {
   const double kept = static_cast<double>(shape.batch) * keys * static_cast<double>(shape.kv_heads);
   const double pairs = queries * mean_keys(shape, keys);
   if (shape.backward)
-    return {.flops = 2 * pairs * (3 * d + 2 * e),
+    return {.flops = 2 * pairs * ((shape.scores_kept ? 2 : 3) * d + 2 * e),
             .elements = queries * (2 * d + 3 * e) + kept * (2 * d + 2 * e)};
   return {.flops = 2 * pairs * (d + e), .elements = queries * (d + e) + kept * (d + e)};
 }

@@ -20,7 +20,7 @@ struct MatmulShape {
 /// forward (five matmuls for two, FlashAttention-2).
 /// With `keys`, `sequence` queries are an even share of the queries of `keys` tokens (context parallelism).
 /// With `value_dim`, values and outputs have another width than queries and keys (latent attention). With
-/// `window`, a query sees that many keys at most.
+/// `window`, a query sees that many keys at most. With `scores_kept`, backward has four matmuls.
 struct AttentionShape {
   std::int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
   bool causal = true;
@@ -28,6 +28,7 @@ struct AttentionShape {
   std::int64_t keys = 0;       // 0: sequence
   std::int64_t value_dim = 0;  // 0: head_dim
   std::int64_t window = 0;     // 0: none
+  bool scores_kept = false;    // backward reads the forward's scores instead of computing them again
 };
 
 /// One kernel, or a run of kernels with one launch. `duration` wins; else the roofline of `flops` and

@@ -124,8 +124,9 @@ KernelDemand attention_demand(const AttentionShape& shape, DataType type, const 
   const auto head_dim = static_cast<double>(shape.head_dim);
   const auto batch = static_cast<double>(shape.batch);
   const auto value_dim = static_cast<double>(shape.value_dim == 0 ? shape.head_dim : shape.value_dim);
-  // Widths of the two products, backward of the five.
-  const double widths = shape.backward ? 3 * head_dim + 2 * value_dim : head_dim + value_dim;
+  // Widths of the two products, backward of the five, or four.
+  const double widths =
+      shape.backward ? (shape.scores_kept ? 2 : 3) * head_dim + 2 * value_dim : head_dim + value_dim;
   const double rows = std::min(a.rows, a.elements / head_dim);
   const double rate =
       chip.flops / chip.sms * a.ceiling * head_share(head_dim, a) * (shape.backward ? a.backward : 1);

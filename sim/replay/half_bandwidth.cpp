@@ -107,8 +107,9 @@ std::vector<Warning> small_message_warnings(Replay& replay, Time step) {
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0 || r.bytes.count() == 0 || r.ranks < 2) continue;
     Messages& messages = found[{r.kind, r.group}];
-    const auto runs = static_cast<std::uint64_t>(
-        std::llround(replay.counted_share() * static_cast<double>(r.runs / r.groups)));
+    const std::uint64_t per_group = r.runs / r.groups;
+    const auto runs =
+        static_cast<std::uint64_t>(std::llround(replay.counted_share() * static_cast<double>(per_group)));
     messages.all += runs;
     auto half = known.find({r.kind, r.group, r.ranks});
     if (half == known.end()) {

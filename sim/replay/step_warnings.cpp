@@ -64,7 +64,7 @@ void warn_of_spans(RunResult& r, Replay& replay) {
         {"ep-across-hosts",
          fmt::format(
              "expert-parallel groups span {} hosts: dispatch and combine are exposed for {}; a smaller "
-             "ep or \"overlap\": {{\"ep\": true}} would lower that",
+             "ep, or a node_limit, would lower that",
              hosts, with_share(r, experts))});
 }
 
@@ -73,8 +73,8 @@ void warn_of_data_parallel(RunResult& r) {
   if (share_of(r, exposed) <= kDataParallel || r.split.compute == Time::zero()) return;
   r.warnings.push_back(
       {"dp-exposed",
-       fmt::format("data-parallel communication is exposed for {}: more tokens per step and GPU, hsdp inside "
-                   "a host, or \"overlap\": {{\"dp\": true}} would hide more",
+       fmt::format("data-parallel communication is exposed for {}: more tokens per step and GPU, or hsdp "
+                   "inside a host, would hide more",
                    with_share(r, exposed))});
 }
 

@@ -8,7 +8,7 @@ namespace busbar {
 namespace {
 
 Validation steps(double median, double p90) {
-  return {.suite = "steps", .calibration = "default", .overall = {.median = median, .p90 = p90}};
+  return {.suite = "steps", .calibration = "default", .overall = {.rows = 1, .median = median, .p90 = p90}};
 }
 
 TEST(Recorded, HoldsASuiteUpToHalfAPoint) {
@@ -18,6 +18,13 @@ TEST(Recorded, HoldsASuiteUpToHalfAPoint) {
   ASSERT_EQ(v.held.size(), 2U);
   EXPECT_TRUE(v.held[0].met);
   EXPECT_FALSE(v.held[1].met);
+  EXPECT_FALSE(v.all_held());
+}
+
+TEST(Recorded, HoldsNothingOfASuiteWithoutARow) {
+  Validation v = steps(0, 0);
+  v.overall.rows = 0;
+  hold_recorded(v, "suite,figure,value\nsteps,median,0.10\n", "r.csv");
   EXPECT_FALSE(v.all_held());
 }
 
