@@ -28,8 +28,8 @@ struct Framework {
   std::optional<double> kernel_share = std::nullopt;
   std::optional<double> ampere_share = std::nullopt;  // the same on Ampere, where it is another
   std::int64_t step_collectives = 0;  // small ones over all ranks, once a step (norm of gradients, loss)
-  /// Of the speed of the attention kernels that are modelled. Up to Ampere and Ada that is FlashAttention-2's;
-  /// from Hopper on that of kernels which FlashAttention-2 and older are far behind.
+  /// Of the speed of the attention kernels that are modelled. Up to Ampere and Ada that is
+  /// FlashAttention-2's; from Hopper on that of kernels which FlashAttention-2 and older are far behind.
   double attention_share = 1;
   double hopper_attention_share = 1;
   /// Memory traffic between matrix products, over that of fused kernels.

@@ -6,7 +6,8 @@
 // docs/model.md.
 // HBM: 0.85, what copy-like kernels reach (assumed). step_share: of PyTorch's compiled steps. Ampere: IBM's
 // fms-fsdp README, 7B. Hopper: half of the 13 bf16 steps on H100 there and in pytorch/torchtitan's benchmarks
-// (mean error of that half 2.7 %, of the other 7.1 %). Volta as Ampere, all others as Hopper. What matmuls and attention reach alone: kernel_models.cpp.
+// (mean error of that half 2.7 %, of the other 7.1 %). Volta as Ampere, all others as Hopper. What matmuls
+// and attention reach alone: kernel_models.cpp.
 #include "sim/cost/profile.h"
 #include "sim/cost/starting_profile.h"
 
