@@ -13,6 +13,7 @@
 #include "sim/cli/files.h"
 #include "sim/cli/listing.h"
 #include "sim/cli/nccl_inputs.h"
+#include "sim/cli/program.h"
 #include "sim/replay/host_ranks.h"
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
@@ -92,12 +93,6 @@ Inputs load(const SimulateOptions& o) {
   return inputs;
 }
 
-Profile profile_of(const SimulateOptions& o) {
-  if (o.calibration == "default") return default_profile();
-  if (o.calibration == "ideal") return ideal_profile();
-  throw Error({.where = "--calibration", .expected = "default or ideal", .given = quoted(o.calibration)});
-}
-
 InputRecord record_of(const SimulateOptions& o, const Inputs& inputs, const NcclInputs& nccl) {
   InputRecord record{.topology = inputs.topology_path,
                      .topology_digest = inputs.topology.digest(),
@@ -159,7 +154,7 @@ int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& to
   std::optional<MeasuredInput> measured;
   if (!o.measured.empty()) measured = load_measured(o, ranks);
   if (measured && !o.sizes_given) request.sizes = sizes_of(measured->table);
-  Sweep result = sweep(topology, request, profile_of(o),
+  Sweep result = sweep(topology, request, profile_called(o.calibration),
                        {.overrides = nccl.overrides,
                         .explain = o.explain,
                         .calls = o.calls,
@@ -200,7 +195,7 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   SimOptions options{.overrides = nccl.overrides, .explain = o.explain, .symmetry = !o.no_symmetry};
   if (!o.trace.empty()) options.timeline.emplace();
   if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
-  RunResult result = simulate(topology, trace, profile_of(o), options);
+  RunResult result = simulate(topology, trace, profile_called(o.calibration), options);
   result.inputs = std::move(record);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -11,18 +11,13 @@
 #include "reports/validation_report.h"
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
+#include "sim/cli/program.h"
 #include "sim/result/validation_io.h"
 #include "validate/recorded.h"
 
 namespace busbar {
 
 namespace {
-
-Profile profile_called(const std::string& name) {
-  if (name == "default") return default_profile();
-  if (name == "ideal") return ideal_profile();
-  throw Error({.where = "--calibration", .expected = "default or ideal", .given = quoted(name)});
-}
 
 // On a terminal one line that counts; nothing elsewhere.
 void show_progress(std::string_view suite, std::size_t done, std::size_t all) {

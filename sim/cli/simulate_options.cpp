@@ -10,6 +10,7 @@
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
 #include "sim/base/unit_text.h"
+#include "sim/cli/program.h"
 #include "sim/cost/profile.h"
 #include "sim/result/version.h"
 #include "workloads/rank_set.h"
@@ -254,14 +255,7 @@ std::optional<SimulateOptions> parse_simulate(int argc, const char* const* argv,
   CLI::App app("Predicts how long a training step, or a collective, takes on a GPU cluster, and why.",
                "simulate");
   declare(app, options, raw);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    exit_code = app.exit(done);
-    return std::nullopt;
-  } catch (const CLI::ParseError& e) {
-    throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
-  }
+  if (!parse_line(app, argc, argv, exit_code)) return std::nullopt;
   read_raw(options, raw);
   check_combination(options, raw);
   return options;

@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "sim/cli/program.h"
 #include "sim/result/version.h"
 
 namespace busbar {
@@ -80,14 +81,7 @@ std::optional<ValidateOptions> parse_validate(int argc, const char* const* argv,
   std::string suite;
   CLI::App app("Predicts published measurements, and says how far off the predictions are.", "validate");
   declare(app, options, suite);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    exit_code = app.exit(done);
-    return std::nullopt;
-  } catch (const CLI::ParseError& e) {
-    throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
-  }
+  if (!parse_line(app, argc, argv, exit_code)) return std::nullopt;
   read_suites(options, suite);
   for (const Suite* asked : options.suites)
     for (const std::string& filter : options.filters) static_cast<void>(parse_filter(filter, *asked));

@@ -1,0 +1,45 @@
+#include "sim/cli/program.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "sim/base/error.h"
+
+namespace busbar {
+
+int run_program(const char* name, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    std::fprintf(stderr, "%s: %s\n", name, e.what());
+    return e.exit_code();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "%s: out of memory\n", name);
+    return static_cast<int>(ErrorKind::kSystem);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", name, e.what());
+    return static_cast<int>(ErrorKind::kSystem);
+  }
+}
+
+bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    exit_code = app.exit(done);
+    return false;
+  } catch (const CLI::ParseError& e) {
+    throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
+  }
+  return true;
+}
+
+Profile profile_called(const std::string& name) {
+  if (name == "default") return default_profile();
+  if (name == "ideal") return ideal_profile();
+  throw Error({.where = "--calibration", .expected = "default or ideal", .given = quoted(name)});
+}
+
+}  // namespace busbar

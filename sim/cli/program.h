@@ -1,0 +1,26 @@
+// What all programs do alike: read their line, name a profile, end with an exit code.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "sim/cost/profile.h"
+
+namespace CLI {
+class App;
+}
+
+namespace busbar {
+
+/// Runs `body` and returns its exit code; what it throws goes to standard error as one line that begins with
+/// the program's name.
+[[nodiscard]] int run_program(const char* name, const std::function<int()>& body);
+
+/// False when the line was answered (--help, --version); then its exit code is in `exit_code`.
+/// Errors (Error, kInput): unknown options, bad values.
+[[nodiscard]] bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code);
+
+/// Of --calibration. Errors (Error, kInput): neither "default" nor "ideal".
+[[nodiscard]] Profile profile_called(const std::string& name);
+
+}  // namespace busbar
