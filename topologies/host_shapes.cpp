@@ -1,6 +1,8 @@
 #include "topologies/host_shapes.h"
 
-#include <map>
+#include <algorithm>
+
+#include "sim/base/digest.h"
 
 namespace busbar {
 namespace {
@@ -26,13 +28,18 @@ void sort_by_island(const std::vector<std::uint32_t>& islands, std::vector<std::
 std::vector<std::uint32_t> islands_of(const Topology& t) {
   std::vector<std::uint32_t> islands;
   islands.reserve(t.devices().size());
-  for (const Device& device : t.devices())
-    islands.push_back(device.host == kNoHost ? kNoHost : t.hosts()[device.host].domain);
-  for (const Link& link : t.links()) {
-    std::uint32_t& island = islands[link.to.index()];
-    if (island == kNoHost && t.device(link.to).kind == DeviceKind::kNvswitch &&
-        t.device(link.from).kind == DeviceKind::kGpu)
-      island = islands[link.from.index()];
+  bool all_at_home = true;  // no NVLink switch stands outside the hosts
+  for (std::size_t d = 0; d < t.devices().size(); ++d) {
+    const DeviceId device = DeviceId::from_index(d);
+    const std::uint32_t host = t.host_of(device);
+    islands.push_back(host == kNoHost ? kNoHost : t.hosts()[host].domain);
+    if (host == kNoHost && t.kind(device) == DeviceKind::kNvswitch) all_at_home = false;
+  }
+  for (std::size_t l = 0; l < t.links().size() && !all_at_home; ++l) {
+    const DeviceId from = t.from(LinkId::from_index(l)), to = t.to(LinkId::from_index(l));
+    std::uint32_t& island = islands[to.index()];
+    if (island == kNoHost && t.kind(to) == DeviceKind::kNvswitch && t.kind(from) == DeviceKind::kGpu)
+      island = islands[from.index()];
   }
   return islands;
 }
@@ -40,6 +47,7 @@ std::vector<std::uint32_t> islands_of(const Topology& t) {
 HostShapes::HostShapes(const Topology& topology) : t_(topology), island_(islands_of(topology)) {
   list_devices();
   list_links();
+  list_cables();
   find_representatives();
 }
 
@@ -51,40 +59,80 @@ void HostShapes::list_devices() {
 void HostShapes::list_links() {
   std::vector<std::uint32_t> islands;
   islands.reserve(t_.links().size());
-  for (const Link& link : t_.links())
-    islands.push_back(island(link.from) == island(link.to) ? island(link.from) : kNoHost);
+  for (std::size_t l = 0; l < t_.links().size(); ++l) {
+    const std::uint32_t from = island(t_.from(LinkId::from_index(l)));
+    islands.push_back(from == island(t_.to(LinkId::from_index(l))) ? from : kNoHost);
+  }
   first_link_.assign(t_.hosts().size() + 1, 0);
   sort_by_island(islands, first_link_, links_, link_place_);
 }
 
-std::vector<std::uint32_t> HostShapes::description(std::uint32_t island) const {
-  std::vector<std::uint32_t> words = {first_device_[island + 1] - first_device_[island]};
-  words.reserve(words[0] + 1 + 3 * (first_link_[island + 1] - first_link_[island]));
-  for (std::uint32_t d = first_device_[island]; d < first_device_[island + 1]; ++d) {
-    words.push_back(static_cast<std::uint32_t>(t_.device(devices_[d]).kind));
+void HostShapes::list_cables() {
+  up_.resize(t_.devices().size());
+  down_.resize(t_.devices().size());
+  const auto count = [](Cable& cable, LinkId link) {
+    if (cable.links++ == 0) cable.link = link;
+  };
+  for (std::size_t l = 0; l < t_.links().size(); ++l) {
+    const LinkId link = LinkId::from_index(l);
+    if (!is_network(t_.spec(link).type)) continue;
+    count(up_[t_.from(link).index()], link);
+    count(down_[t_.to(link).index()], link);
   }
-  for (std::uint32_t l = first_link_[island]; l < first_link_[island + 1]; ++l) {
-    const Link& link = t_.link(links_[l]);
-    words.push_back(device_place_[link.from.index()]);
-    words.push_back(device_place_[link.to.index()]);
-    words.push_back(static_cast<std::uint32_t>(link.type));
+}
+
+bool HostShapes::same_cable(const Cable& a, const Cable& b) const {
+  return a.links == b.links && (a.links == 0 || t_.spec_number(a.link) == t_.spec_number(b.link));
+}
+
+bool HostShapes::alike(DeviceId a, DeviceId b) const {
+  const Device x = t_.device(a), y = t_.device(b);
+  if (x.kind != y.kind || x.gpu_model != y.gpu_model || x.compute != y.compute) return false;
+  if ((x.host == kNoHost) != (y.host == kNoHost)) return false;
+  if (x.host != kNoHost && (x.host - island(a) != y.host - island(b) ||
+                            t_.hosts()[x.host].cpu != t_.hosts()[y.host].cpu))
+    return false;
+  return x.kind != DeviceKind::kNic || (same_cable(up(a), up(b)) && same_cable(down(a), down(b)));
+}
+
+bool HostShapes::alike(std::uint32_t a, std::uint32_t b) const {
+  const std::uint32_t devices = first_device_[a + 1] - first_device_[a];
+  const std::uint32_t links = first_link_[a + 1] - first_link_[a];
+  if (first_device_[b + 1] - first_device_[b] != devices || first_link_[b + 1] - first_link_[b] != links)
+    return false;
+  for (std::uint32_t d = 0; d < devices; ++d)
+    if (!alike(devices_[first_device_[a] + d], devices_[first_device_[b] + d])) return false;
+  const auto place = [this](DeviceId device) { return device_place_[device.index()]; };
+  for (std::uint32_t l = 0; l < links; ++l) {
+    const LinkId x = links_[first_link_[a] + l], y = links_[first_link_[b] + l];
+    if (t_.spec_number(x) != t_.spec_number(y) || place(t_.from(x)) != place(t_.from(y)) ||
+        place(t_.to(x)) != place(t_.to(y)))
+      return false;
   }
-  return words;
+  return true;
+}
+
+// Of part of what makes islands alike; those with equal digests are compared.
+std::uint64_t HostShapes::digest(std::uint32_t island) const {
+  std::uint64_t h = first_device_[island + 1] - first_device_[island];
+  for (std::uint32_t l = first_link_[island]; l < first_link_[island + 1]; ++l)
+    h = mix(h, t_.spec_number(links_[l]));
+  return h;
 }
 
 void HostShapes::find_representatives() {
-  std::map<std::vector<std::uint32_t>, std::uint32_t> first_of;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> known;
   for (std::uint32_t island = 0; island < t_.hosts().size(); ++island) {
-    representative_.push_back(first_of.try_emplace(description(island), island).first->second);
+    if (island > 0 && alike(island, representative_.back())) {
+      representative_.push_back(representative_.back());
+      continue;
+    }
+    std::vector<std::uint32_t>& candidates = known[digest(island)];
+    const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                    [&](std::uint32_t other) { return alike(island, other); });
+    representative_.push_back(found != candidates.end() ? *found : island);
+    if (found == candidates.end()) candidates.push_back(island);
   }
-}
-
-DeviceId HostShapes::representative(DeviceId device) const {
-  return devices_[first_device_[representative_[island(device)]] + device_place_[device.index()]];
-}
-
-LinkId HostShapes::link_in(std::uint32_t island, LinkId of_representative) const {
-  return links_[first_link_[island] + link_place_[of_representative.index()]];
 }
 
 }  // namespace busbar

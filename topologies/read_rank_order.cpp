@@ -34,7 +34,7 @@ std::vector<std::size_t> leaf_of_hosts(const TopologyBuilder& builder) {
   std::vector<std::size_t> leaf_of(builder.hosts().size());
   std::iota(leaf_of.begin(), leaf_of.end(), builder.devices().size());
   for (const Link& link : builder.links()) {
-    const Device& from = builder.devices()[link.from.index()];
+    const Device from = builder.devices()[link.from.index()];
     if (from.kind != DeviceKind::kNic || builder.devices()[link.to.index()].kind != DeviceKind::kSwitch)
       continue;
     if (leaf_of[from.host] >= builder.devices().size()) leaf_of[from.host] = link.to.index();

@@ -141,11 +141,10 @@ class HostsReader {
     const HostGroup group = read_host_group(value, builder_);
     open_ = 0;
     wires_.push_back(group.type->wire);
-    const std::size_t devices = builder_.devices().size();
-    const std::size_t links = builder_.links().size();
-    add_host(group);
-    reserve_rest(value, group, builder_.devices().size() - devices, builder_.links().size() - links);
-    for (std::int64_t i = 1; i < group.count; ++i) add_host(group);
+    const TopologyBuilder::HostParts first = add_host(group);
+    const std::size_t devices = builder_.devices().size() - first.first_device;
+    reserve_rest(value, group, devices, builder_.links().size() - first.first_link);
+    for (std::int64_t i = 1; i < group.count; ++i) copy_host(group, first);
   }
 
   FabricRequest request() && { return std::move(fabric_); }
@@ -153,18 +152,34 @@ class HostsReader {
   [[nodiscard]] std::span<const LinkType> wires() const { return wires_; }
 
  private:
-  void add_host(const HostGroup& group) {
+  [[nodiscard]] std::string next_name() const { return fmt::format("h{}", builder_.hosts().size()); }
+
+  TopologyBuilder::HostParts add_host(const HostGroup& group) {
     HostRequest request = group.request;
-    request.name = fmt::format("h{}", builder_.hosts().size());
-    const std::size_t first = builder_.devices().size();
+    request.name = next_name();
+    TopologyBuilder::HostParts parts{.host = static_cast<std::uint32_t>(builder_.hosts().size()),
+                                     .first_device = builder_.devices().size(),
+                                     .first_link = builder_.links().size()};
     busbar::add_host(builder_, *group.type, request);
-    if (group.type->wiring.domain_hosts > 1) join_domain(group);
+    parts.links = builder_.links().size() - parts.first_link;
     auto& nics = fabric_.nics.emplace_back();
-    for (std::size_t d = first; d < builder_.devices().size(); ++d) {
+    for (std::size_t d = parts.first_device; d < builder_.devices().size(); ++d) {
       if (builder_.devices()[d].kind == DeviceKind::kNic) nics.push_back(DeviceId::from_index(d));
     }
     const Bandwidth fallback = default_nic_.value_or(group.type->nic);
     fabric_.rates.emplace_back(nics.size(), request.nic.value_or(fallback));
+    if (group.type->wiring.domain_hosts > 1) join_domain(group);
+    return parts;
+  }
+
+  void copy_host(const HostGroup& group, const TopologyBuilder::HostParts& first) {
+    const auto shift = static_cast<std::uint32_t>(builder_.devices().size() - first.first_device);
+    builder_.copy_host(first, next_name());
+    std::vector<DeviceId> nics = fabric_.nics[first.host];
+    for (DeviceId& nic : nics) nic = DeviceId(nic.value() + shift);
+    fabric_.nics.push_back(std::move(nics));
+    fabric_.rates.push_back(fabric_.rates[first.host]);
+    if (group.type->wiring.domain_hosts > 1) join_domain(group);
   }
 
   /// Links the GPUs of the last host to the NVSwitches of its domain, "d0.nvs".., which belong to no host.

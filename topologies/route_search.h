@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "topologies/routing.h"
 
@@ -13,6 +14,7 @@ namespace busbar {
 struct FoundRoute {
   Route route;
   std::int64_t cost = 0;  // comparable between routes of one scope
+  PathSummary summary;
 };
 
 /// All cheapest paths from one device to another, a flow split evenly at every branching of them (ECMP).
@@ -28,7 +30,10 @@ struct FoundRoute {
 /// topology.
 class RouteSearch {
  public:
-  explicit RouteSearch(const Topology& topology);
+  /// `among`, by device: those that most searches stay among (a graph of them alone is kept beside the whole
+  /// one, which is made when it is needed). It holds all of an island or nothing, and all switches; a NIC
+  /// whose host is left out is only missed where it is the end of a route. Empty: all devices.
+  explicit RouteSearch(const Topology& topology, std::vector<bool> among = {});
   ~RouteSearch();
   RouteSearch(const RouteSearch&) = delete;
   RouteSearch& operator=(const RouteSearch&) = delete;
@@ -38,7 +43,11 @@ class RouteSearch {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  [[nodiscard]] Impl& graph_with(DeviceId from, DeviceId to, RouteScope scope);
+  const Topology* topology_;
+  std::vector<std::uint32_t> islands_;
+  std::vector<bool> among_;
+  std::unique_ptr<Impl> near_, whole_;
 };
 
 }  // namespace busbar

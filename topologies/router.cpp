@@ -21,26 +21,9 @@ std::uint64_t key_of(DeviceId from, DeviceId to, RouteScope scope) {
          static_cast<std::uint64_t>(scope);
 }
 
-/// A NIC's only network link in one direction, if it has just one.
-struct Cable {
-  LinkId link;
-  std::uint32_t links = 0;
-};
-
 void append(Route& route, LinkId whole_flow) {
   route.usage.push_back({ResourceId(whole_flow.value()), kOneFlow});
   route.path.push_back(whole_flow);
-}
-
-Route joined(LinkId first, const Route& middle, LinkId last) {
-  Route route;
-  route.usage.reserve(middle.usage.size() + 2);
-  route.path.reserve(middle.path.size() + 2);
-  append(route, first);
-  route.usage.insert(route.usage.end(), middle.usage.begin(), middle.usage.end());
-  route.path.insert(route.path.end(), middle.path.begin(), middle.path.end());
-  append(route, last);
-  return route;
 }
 
 /// SplitMix64's mixing. Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
@@ -52,35 +35,37 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+std::vector<bool> representatives(const Topology& t, const HostShapes& shapes) {
+  std::vector<bool> among(t.devices().size(), true);
+  for (std::size_t d = 0; d < among.size(); ++d) {
+    const std::uint32_t island = shapes.island(DeviceId::from_index(d));
+    among[d] = island == kNoHost || shapes.representative_of(island) == island;
+  }
+  return among;
+}
+
 }  // namespace
 
 struct Router::Impl {
-  explicit Impl(const Topology& topology);
+  explicit Impl(const Topology& topology)
+      : t(topology), shapes(t), search(t, representatives(t, shapes)) {}
 
   const Found& search_once(DeviceId from, DeviceId to, RouteScope scope);
   const Found& host_route(DeviceId from, DeviceId to);  // of the island's representative
-  std::optional<Route> route_in_host(DeviceId from, DeviceId to);
-  std::optional<Route> route_in_fabric(DeviceId from, DeviceId to);
-  Route routed(const Route& all, DeviceId from, DeviceId to) const;
+  std::optional<RouteRef> find_in_host(DeviceId from, DeviceId to);
+  std::optional<RouteRef> find_in_fabric(DeviceId from, DeviceId to);
+  std::optional<RouteRef> ref_to(const Found& known, DeviceId from, DeviceId to);
+  Route one_of(const Route& all, DeviceId from, DeviceId to) const;
+  const std::vector<DeviceId>& ranked_nics(DeviceId representative);
   void rank_nics(std::uint32_t host);
 
   const Topology& t;
-  RouteSearch search;
   HostShapes shapes;
-  std::vector<Cable> up, down;  // per device; only NICs are asked for
+  RouteSearch search;
   std::unordered_map<std::uint64_t, Found> found;
-  std::unordered_map<DeviceId, std::vector<DeviceId>> nics;
+  std::unordered_map<DeviceId, std::vector<DeviceId>> nics;  // of representatives
+  FoundRoute picked;  // by static routing, last
 };
-
-Router::Impl::Impl(const Topology& topology)
-    : t(topology), search(t), shapes(t), up(t.devices().size()), down(t.devices().size()) {
-  for (std::size_t l = 0; l < t.links().size(); ++l) {
-    const Link& link = t.links()[l];
-    if (!is_network(link.type)) continue;
-    up[link.from.index()] = {LinkId::from_index(l), up[link.from.index()].links + 1};
-    down[link.to.index()] = {LinkId::from_index(l), down[link.to.index()].links + 1};
-  }
-}
 
 const Found& Router::Impl::search_once(DeviceId from, DeviceId to, RouteScope scope) {
   const auto [entry, is_new] = found.try_emplace(key_of(from, to, scope));
@@ -92,57 +77,56 @@ const Found& Router::Impl::host_route(DeviceId from, DeviceId to) {
   return search_once(shapes.representative(from), shapes.representative(to), RouteScope::kHost);
 }
 
-std::optional<Route> Router::Impl::route_in_host(DeviceId from, DeviceId to) {
+std::optional<RouteRef> Router::Impl::find_in_host(DeviceId from, DeviceId to) {
   const std::uint32_t island = shapes.island(from);
   if (island == kNoHost || shapes.island(to) != island) return std::nullopt;
   const Found& known = host_route(from, to);
   if (!known) return std::nullopt;
-  Route route = known->route;
-  if (shapes.representative_of(island) == island) return route;
-  for (LinkId& link : route.path) link = shapes.link_in(island, link);
-  for (ResourceUse& use : route.usage) {
-    use.resource = ResourceId(shapes.link_in(island, LinkId(use.resource.value())).value());
-  }
-  return route;
+  return RouteRef{&known->route, &known->summary, {}, {}, &shapes, island};
+}
+
+/// With static routing, the path that it picks for the flow.
+std::optional<RouteRef> Router::Impl::ref_to(const Found& known, DeviceId from, DeviceId to) {
+  if (!known) return std::nullopt;
+  if (t.routing().mode == RoutingMode::kAdaptive || known->route.usage.size() == known->route.path.size())
+    return RouteRef{&known->route, &known->summary};
+  picked = {one_of(known->route, from, to), 0, {}};
+  for (const LinkId link : picked.route.path) add_link(picked.summary, t, link);
+  return RouteRef{&picked.route, &picked.summary};
 }
 
 /// Between NICs with one cable each: up, then the cached route between the two switches, then down.
-std::optional<Route> Router::Impl::route_in_fabric(DeviceId from, DeviceId to) {
-  const auto between = [this](DeviceId a, DeviceId b) -> std::optional<Route> {
-    const Found& known = search_once(a, b, RouteScope::kFabric);
-    return known ? std::optional(routed(known->route, a, b)) : std::nullopt;
-  };
-  const Cable& out = up[from.index()];
-  const Cable& in = down[to.index()];
-  const auto is_kind = [this](DeviceId d, DeviceKind kind) { return t.device(d).kind == kind; };
-  if (!is_kind(from, DeviceKind::kNic) || !is_kind(to, DeviceKind::kNic)) return between(from, to);
-  if (out.links != 1 || in.links != 1) return between(from, to);
-  const DeviceId first = t.link(out.link).to;
-  const DeviceId last = t.link(in.link).from;
-  if (!is_kind(first, DeviceKind::kSwitch) || !is_kind(last, DeviceKind::kSwitch)) return between(from, to);
-
-  const Found& middle = search_once(first, last, RouteScope::kFabric);
-  if (!middle) return std::nullopt;
-  if (t.routing().mode == RoutingMode::kAdaptive) return joined(out.link, middle->route, in.link);
-  return joined(out.link, routed(middle->route, from, to), in.link);
+std::optional<RouteRef> Router::Impl::find_in_fabric(DeviceId from, DeviceId to) {
+  const auto between = [&] { return ref_to(search_once(from, to, RouteScope::kFabric), from, to); };
+  if (t.kind(from) != DeviceKind::kNic || t.kind(to) != DeviceKind::kNic) return between();
+  const Cable& out = shapes.up(from);
+  const Cable& in = shapes.down(to);
+  if (out.links != 1 || in.links != 1) return between();
+  const DeviceId first = t.to(out.link);
+  const DeviceId last = t.from(in.link);
+  if (t.kind(first) != DeviceKind::kSwitch || t.kind(last) != DeviceKind::kSwitch) return between();
+  std::optional<RouteRef> middle = ref_to(search_once(first, last, RouteScope::kFabric), from, to);
+  if (middle) {
+    middle->first = out.link;
+    middle->last = in.link;
+  }
+  return middle;
 }
 
-/// With static routing one path of those that `all` splits a flow over: each device on the way picks one of
-/// its links by a hash of (seed, from, to, device). Every walk along the links ends at `to`, because each
-/// lies on a cheapest path.
-Route Router::Impl::routed(const Route& all, DeviceId from, DeviceId to) const {
-  if (t.routing().mode == RoutingMode::kAdaptive || all.usage.size() == all.path.size()) return all;
+/// One path of those that `all` splits a flow over: each device on the way picks one of its links by a hash of
+/// (seed, from, to, device). Every walk along the links ends at `to`, because each lies on a cheapest path.
+Route Router::Impl::one_of(const Route& all, DeviceId from, DeviceId to) const {
   const std::uint64_t flow =
       mix(t.routing().seed ^ mix((std::uint64_t{from.value()} << 32) | std::uint64_t{to.value()}));
   Route one;
-  const auto first = t.link(all.path.front()).from;
-  const auto last = t.link(all.path.back()).to;
+  const DeviceId first = t.from(all.path.front());
+  const DeviceId last = t.to(all.path.back());
   std::vector<LinkId> onward;
-  for (DeviceId here = first; here != last; here = t.link(one.path.back()).to) {
+  for (DeviceId here = first; here != last; here = t.to(one.path.back())) {
     BUSBAR_CHECK(one.path.size() <= all.usage.size());
     onward.clear();
     for (const ResourceUse& use : all.usage) {
-      if (const LinkId link(use.resource.value()); t.link(link).from == here) onward.push_back(link);
+      if (const LinkId link(use.resource.value()); t.from(link) == here) onward.push_back(link);
     }
     append(one, onward[mix(flow + here.value()) % onward.size()]);
   }
@@ -167,33 +151,76 @@ void Router::Impl::rank_nics(std::uint32_t host) {
   }
 }
 
+const std::vector<DeviceId>& Router::Impl::ranked_nics(DeviceId representative) {
+  const auto known = nics.find(representative);
+  if (known != nics.end()) return known->second;
+  rank_nics(t.host_of(representative));
+  return nics[representative];
+}
+
+LinkId RouteRef::own(LinkId link) const { return shapes == nullptr ? link : shapes->link_in(island, link); }
+
+void add_link(PathSummary& summary, const Topology& topology, LinkId link) {
+  const LinkSpec& spec = topology.spec(link);
+  summary.link = std::max(summary.link, spec.type);
+  summary.transport = std::max(summary.transport, transport_over(spec.type));
+  if (spec.latency) summary.latency = summary.latency.value_or(Time::zero()) + *spec.latency;
+  summary.passes_cpu = summary.passes_cpu || topology.kind(topology.to(link)) == DeviceKind::kCpu;
+}
+
 Router::Router(const Topology& topology) : impl_(std::make_unique<Impl>(topology)) {}
 Router::~Router() = default;
 
-std::optional<Route> Router::route(DeviceId from, DeviceId to, RouteScope scope) {
+std::optional<RouteRef> Router::find(DeviceId from, DeviceId to, RouteScope scope) {
   BUSBAR_CHECK(std::max(from, to).index() < impl_->t.devices().size());
-  if (from == to) return Route{};
+  static const Route kNowhere;
+  static const PathSummary kNothing;
+  if (from == to) return RouteRef{&kNowhere, &kNothing};
   switch (scope) {
     case RouteScope::kHost:
-      return impl_->route_in_host(from, to);
+      return impl_->find_in_host(from, to);
     case RouteScope::kFabric:
-      return impl_->route_in_fabric(from, to);
-    case RouteScope::kAnywhere: {
-      const Found& known = impl_->search_once(from, to, scope);
-      return known ? std::optional(impl_->routed(known->route, from, to)) : std::nullopt;
-    }
+      return impl_->find_in_fabric(from, to);
+    case RouteScope::kAnywhere:
+      return impl_->ref_to(impl_->search_once(from, to, scope), from, to);
   }
   return std::nullopt;
+}
+
+std::optional<Route> Router::route(DeviceId from, DeviceId to, RouteScope scope) {
+  const std::optional<RouteRef> found = find(from, to, scope);
+  if (!found) return std::nullopt;
+  Route route;
+  found->for_each_use([&](const ResourceUse& use) { route.usage.push_back(use); });
+  if (found->first) route.path.push_back(*found->first);
+  for (const LinkId link : found->middle->path) route.path.push_back(found->own(link));
+  if (found->last) route.path.push_back(*found->last);
+  return route;
 }
 
 DeviceId Router::alike(DeviceId device) const {
   return impl_->shapes.island(device) == kNoHost ? device : impl_->shapes.representative(device);
 }
 
-const std::vector<DeviceId>& Router::nics_by_distance(DeviceId gpu) {
-  const std::uint32_t host = impl_->t.device(gpu).host;
-  if (host != kNoHost && !impl_->nics.contains(gpu)) impl_->rank_nics(host);
-  return impl_->nics[gpu];
+std::vector<DeviceId> Router::nics_by_distance(DeviceId gpu) {
+  if (impl_->t.host_of(gpu) == kNoHost) return {};
+  std::vector<DeviceId> nics = impl_->ranked_nics(impl_->shapes.representative(gpu));
+  for (DeviceId& nic : nics) nic = impl_->shapes.device_in(impl_->shapes.island(gpu), nic);
+  return nics;
 }
+
+std::optional<DeviceId> Router::nearest_nic(DeviceId gpu) {
+  if (impl_->t.host_of(gpu) == kNoHost) return std::nullopt;
+  const std::vector<DeviceId>& nics = impl_->ranked_nics(impl_->shapes.representative(gpu));
+  if (nics.empty()) return std::nullopt;
+  return impl_->shapes.device_in(impl_->shapes.island(gpu), nics.front());
+}
+
+DeviceId Router::switch_of(DeviceId nic) const {
+  const Cable& up = impl_->shapes.up(nic);
+  return up.links == 0 ? nic : impl_->t.to(up.link);
+}
+
+const HostShapes& Router::shapes() const { return impl_->shapes; }
 
 }  // namespace busbar

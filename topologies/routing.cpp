@@ -56,31 +56,61 @@ struct Arc {
 using Graph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, Arc,
                                                  boost::no_property, std::uint32_t, std::uint32_t>;
 
-Graph graph_of(const Topology& t) {
+/// The devices that a search may meet, numbered anew, and the links between them.
+struct SearchGraph {
+  static constexpr std::uint32_t kAbsent = 0xffffffffU;
+  SearchGraph(const Topology& t, const std::vector<bool>& among);
+
+  std::vector<std::uint32_t> vertex_of;  // by device
+  std::vector<DeviceId> devices;         // by vertex
+  Graph graph;
+  /// Switches that have links to at most one other switch: a route from switch to switch ends there or does
+  /// not enter.
+  std::vector<bool> dead_end;
+};
+
+/// `among` empty: all.
+SearchGraph::SearchGraph(const Topology& t, const std::vector<bool>& among)
+    : vertex_of(t.devices().size(), kAbsent) {
+  for (std::size_t d = 0; d < vertex_of.size(); ++d) {
+    if (!among.empty() && !among[d]) continue;
+    vertex_of[d] = static_cast<std::uint32_t>(devices.size());
+    devices.push_back(DeviceId::from_index(d));
+  }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   std::vector<Arc> arcs;
-  for (std::size_t l = 0; l < t.links().size(); ++l) {
-    const Link& link = t.links()[l];
-    const bool into_cpu = t.device(link.to).kind == DeviceKind::kCpu;
-    ends.emplace_back(link.from.value(), link.to.value());
-    const std::int64_t cost = cost_of(link.type) * (is_network(link.type) ? link.weight : 1);
-    arcs.push_back({LinkId::from_index(l), link.type, cost + (into_cpu ? kEnterCpuCost : 0)});
+  for (const DeviceId from : devices)
+    for (const LinkId id : t.out_links(from)) {
+      const DeviceId to = t.to(id);
+      if (vertex_of[to.index()] == kAbsent) continue;
+      ends.emplace_back(vertex_of[from.index()], vertex_of[to.index()]);
+      const LinkSpec& spec = t.spec(id);
+      const std::int64_t cost = cost_of(spec.type) * (is_network(spec.type) ? spec.weight : 1);
+      arcs.push_back({id, spec.type, cost + (t.kind(to) == DeviceKind::kCpu ? kEnterCpuCost : 0)});
+    }
+  const auto vertices = static_cast<std::uint32_t>(devices.size());
+  graph = Graph(boost::edges_are_sorted, ends.begin(), ends.end(), arcs.begin(), vertices);
+  std::vector<std::uint32_t> beside(vertices, kAbsent);  // the one switch that a switch is linked to
+  dead_end.assign(vertices, true);
+  for (const auto& [from, to] : ends) {
+    if (t.kind(devices[from]) != DeviceKind::kSwitch || t.kind(devices[to]) != DeviceKind::kSwitch) continue;
+    if (beside[from] != kAbsent && beside[from] != to) dead_end[from] = false;
+    beside[from] = to;
   }
-  return Graph(boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(), arcs.begin(),
-               static_cast<std::uint32_t>(t.devices().size()));
 }
 
 struct Query {
   DeviceId from, to;
   RouteScope scope = RouteScope::kHost;
   std::uint32_t from_island = kNoHost, to_island = kNoHost;
+  bool ends_at_switch = false;
   bool any_relay = false;  // GPUs may be passed anyhow
 };
 
 bool is_gpu_link(LinkType type) { return type == LinkType::kNvlink || type == LinkType::kXgmi; }
 
 /// Where a path stands: a device, and for a NIC on the way also whether it was entered from the network,
-/// because that decides by which side it may be left. State = 2 x device + that bit.
+/// because that decides by which side it may be left. State = 2 x vertex + that bit.
 using State = std::uint32_t;
 
 struct Label {
@@ -100,13 +130,16 @@ struct Entry {
 }  // namespace
 
 struct RouteSearch::Impl {
-  explicit Impl(const Topology& topology)
-      : t(topology),
-        graph(graph_of(topology)),
-        islands(islands_of(topology)),
-        labels(2 * topology.devices().size()) {}
+  Impl(const Topology& topology, std::span<const std::uint32_t> island_of, const std::vector<bool>& among)
+      : t(topology), g(topology, among), islands(island_of), labels(2 * g.devices.size()) {}
 
-  const Device& device(State state) const { return t.devices()[state / 2]; }
+  [[nodiscard]] bool has(DeviceId device) const {
+    return g.vertex_of[device.index()] != SearchGraph::kAbsent;
+  }
+  [[nodiscard]] bool is_dead_end(DeviceId device) const { return g.dead_end[g.vertex_of[device.index()]]; }
+  [[nodiscard]] State start_of(const Query& q) const { return 2 * g.vertex_of[q.from.index()]; }
+  [[nodiscard]] State goal_of(const Query& q) const { return 2 * g.vertex_of[q.to.index()]; }
+  [[nodiscard]] DeviceKind kind(State state) const { return t.kind(g.devices[state / 2]); }
   Label* label_of(State state) { return labels[state].search == search ? &labels[state] : nullptr; }
 
   bool may_enter(const Query& q, State state, const Arc& arc, DeviceId next) const;
@@ -120,8 +153,8 @@ struct RouteSearch::Impl {
   Route flows(const Query& q);
 
   const Topology& t;
-  Graph graph;
-  std::vector<std::uint32_t> islands;
+  SearchGraph g;
+  std::span<const std::uint32_t> islands;
   std::vector<Label> labels;
   std::vector<Entry> entries;
   std::vector<std::pair<std::int64_t, State>> heap;  // may hold outdated costs; ties fall to the lower state
@@ -129,7 +162,7 @@ struct RouteSearch::Impl {
 };
 
 bool RouteSearch::Impl::may_enter(const Query& q, State state, const Arc& arc, DeviceId next) const {
-  const DeviceKind kind = t.device(next).kind;
+  const DeviceKind kind = t.kind(next);
   const std::uint32_t island = islands[next.index()];
   const bool arrives = next == q.to;
   switch (q.scope) {
@@ -138,7 +171,8 @@ bool RouteSearch::Impl::may_enter(const Query& q, State state, const Arc& arc, D
       if (!arrives && kind == DeviceKind::kGpu) return may_enter_gpu(q, state, arc);
       return arrives || kind != DeviceKind::kNic;
     case RouteScope::kFabric:
-      return is_network(arc.type) && (arrives || kind == DeviceKind::kSwitch);
+      return is_network(arc.type) &&
+             (arrives || (kind == DeviceKind::kSwitch && !(q.ends_at_switch && is_dead_end(next))));
     case RouteScope::kAnywhere:
       if (arrives) return true;
       if (kind == DeviceKind::kGpu && !q.any_relay) return false;
@@ -151,13 +185,13 @@ bool RouteSearch::Impl::may_enter(const Query& q, State state, const Arc& arc, D
 bool RouteSearch::Impl::may_enter_gpu(const Query& q, State state, const Arc& arc) const {
   if (q.any_relay) return true;
   if (!is_gpu_link(arc.type)) return false;
-  const DeviceKind goal = t.device(q.to).kind;
-  return goal == DeviceKind::kNic || (goal == DeviceKind::kGpu && state == 2 * q.from.value());
+  const DeviceKind goal = t.kind(q.to);
+  return goal == DeviceKind::kNic || (goal == DeviceKind::kGpu && state == start_of(q));
 }
 
 bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc, DeviceId next) const {
-  if (state == 2 * q.from.value()) return true;
-  switch (device(state).kind) {
+  if (state == start_of(q)) return true;
+  switch (kind(state)) {
     case DeviceKind::kGpu:
       return may_leave_gpu(q, arc, next);
     case DeviceKind::kNic:
@@ -173,7 +207,7 @@ bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc, D
 
 bool RouteSearch::Impl::may_leave_gpu(const Query& q, const Arc& arc, DeviceId next) const {
   if (q.any_relay) return true;
-  if (t.device(q.to).kind == DeviceKind::kNic)
+  if (t.kind(q.to) == DeviceKind::kNic)
     return arc.type == LinkType::kPcie || arc.type == LinkType::kC2c;
   return is_gpu_link(arc.type) && next == q.to;
 }
@@ -192,15 +226,16 @@ void RouteSearch::Impl::relax(State next, std::int64_t cost, const Entry& entry)
 }
 
 void RouteSearch::Impl::expand(const Query& q, State state) {
-  const bool relays = state != 2 * q.from.value() && device(state).kind == DeviceKind::kGpu;
+  const bool relays = state != start_of(q) && kind(state) == DeviceKind::kGpu;
   const std::int64_t here = labels[state].cost + (relays ? kRelayCost : 0);
-  const auto [first, last] = boost::out_edges(state / 2, graph);
+  const auto [first, last] = boost::out_edges(state / 2, g.graph);
   for (auto edge = first; edge != last; ++edge) {
-    const Arc& arc = graph[*edge];
-    const DeviceId next(boost::target(*edge, graph));
+    const Arc& arc = g.graph[*edge];
+    const std::uint32_t vertex = boost::target(*edge, g.graph);
+    const DeviceId next = g.devices[vertex];
     if (next == q.from || !may_leave(q, state, arc, next) || !may_enter(q, state, arc, next)) continue;
-    const bool splits = next != q.to && t.device(next).kind == DeviceKind::kNic;
-    const State next_state = 2 * next.value() + (splits && is_network(arc.type) ? 1 : 0);
+    const bool splits = next != q.to && t.kind(next) == DeviceKind::kNic;
+    const State next_state = 2 * vertex + (splits && is_network(arc.type) ? 1 : 0);
     relax(next_state, here + arc.cost, {.from = state, .link = arc.link});
   }
 }
@@ -208,8 +243,8 @@ void RouteSearch::Impl::expand(const Query& q, State state) {
 /// Dijkstra until nothing nearer than `to` is left; then all last arcs of cheapest paths to it are known,
 /// because every arc costs something.
 bool RouteSearch::Impl::reach(const Query& q) {
-  const State start = 2 * q.from.value();
-  const State goal = 2 * q.to.value();
+  const State start = start_of(q);
+  const State goal = goal_of(q);
   ++search;
   entries.clear();
   heap.assign(1, {0, start});
@@ -240,7 +275,7 @@ std::vector<State> RouteSearch::Impl::states_on_route(State goal) {
 
 /// share(to) = 1; share(state) = sum over the arcs that enter it of share(origin) / branches(origin).
 Route RouteSearch::Impl::flows(const Query& q) {
-  const State goal = 2 * q.to.value();
+  const State goal = goal_of(q);
   Route route;
   for (const State state : states_on_route(goal)) {
     Label& label = labels[state];
@@ -263,22 +298,39 @@ Route RouteSearch::Impl::flows(const Query& q) {
   return route;
 }
 
-RouteSearch::RouteSearch(const Topology& topology) : impl_(std::make_unique<Impl>(topology)) {}
+RouteSearch::RouteSearch(const Topology& topology, std::vector<bool> among)
+    : topology_(&topology), islands_(islands_of(topology)), among_(std::move(among)) {}
 RouteSearch::~RouteSearch() = default;
 
+RouteSearch::Impl& RouteSearch::graph_with(DeviceId from, DeviceId to, RouteScope scope) {
+  if (!among_.empty() && scope != RouteScope::kAnywhere) {
+    if (!near_) near_ = std::make_unique<Impl>(*topology_, islands_, among_);
+    if (near_->has(from) && near_->has(to)) return *near_;
+  }
+  if (!whole_) whole_ = std::make_unique<Impl>(*topology_, islands_, std::vector<bool>());
+  return *whole_;
+}
+
 std::optional<FoundRoute> RouteSearch::find(DeviceId from, DeviceId to, RouteScope scope) {
-  BUSBAR_CHECK(std::max(from, to).index() < impl_->t.devices().size());
+  BUSBAR_CHECK(std::max(from, to).index() < topology_->devices().size());
   if (from == to) return FoundRoute{};
-  const auto island = [this](DeviceId d) { return impl_->islands[d.index()]; };
-  Query query{from, to, scope, island(from), island(to)};
+  Query query{.from = from,
+              .to = to,
+              .scope = scope,
+              .from_island = islands_[from.index()],
+              .to_island = islands_[to.index()],
+              .ends_at_switch = topology_->kind(to) == DeviceKind::kSwitch};
   if (scope == RouteScope::kHost && query.from_island == kNoHost) return std::nullopt;
-  bool found = impl_->reach(query);
+  Impl& graph = graph_with(from, to, scope);
+  bool found = graph.reach(query);
   if (!found && scope != RouteScope::kFabric) {
     query.any_relay = true;
-    found = impl_->reach(query);
+    found = graph.reach(query);
   }
   if (!found) return std::nullopt;
-  return FoundRoute{impl_->flows(query), impl_->labels[2 * to.index()].cost};
+  FoundRoute route{graph.flows(query), graph.labels[graph.goal_of(query)].cost, {}};
+  for (const LinkId link : route.route.path) add_link(route.summary, *topology_, link);
+  return route;
 }
 
 }  // namespace busbar

@@ -19,6 +19,37 @@ struct Route {
   std::vector<LinkId> path;        // one representative path
 };
 
+/// What latency and efficiency depend on, over the links of a representative path.
+struct PathSummary {
+  LinkType link = LinkType::kNvlink;         // the slowest class
+  Transport transport = Transport::kNvlink;  // the slowest way
+  std::optional<Time> latency;               // the sum of those that links state
+  bool passes_cpu = false;
+};
+/// `summary` with one more link.
+void add_link(PathSummary& summary, const Topology& topology, LinkId link);
+
+class HostShapes;
+
+/// A route as the router keeps it: cable, part in the middle, cable. The middle may be that of the island
+/// which represents the one meant. Valid until the router is asked for the next route.
+struct RouteRef {
+  const Route* middle = nullptr;
+  const PathSummary* summary = nullptr;  // of the middle
+  std::optional<LinkId> first, last;
+  const HostShapes* shapes = nullptr;  // set: the middle's links are those of `island`'s representative
+  std::uint32_t island = 0;
+
+  [[nodiscard]] LinkId own(LinkId link) const;
+  template <class Function>
+  void for_each_use(const Function& function) const {
+    if (first) function(ResourceUse{ResourceId(first->value())});
+    for (const ResourceUse& use : middle->usage)
+      function(ResourceUse{ResourceId(own(LinkId(use.resource.value())).value()), use.flows});
+    if (last) function(ResourceUse{ResourceId(last->value())});
+  }
+};
+
 /// Routes on one topology. Costs prefer NVLink over a GPU that relays NVLink over PCIe over the CPU's links.
 /// A GPU or NIC is never passed through, except that in a host a GPU relays from NVLink to NVLink (to a GPU
 /// that it has a link to), from NVLink to PCIe or C2C (PXN: to a NIC only, as NCCL sends but does not receive
@@ -35,14 +66,21 @@ class Router {
 
   /// nullptr-like: an empty optional when there is no path in that scope. from == to gives an empty route.
   [[nodiscard]] std::optional<Route> route(DeviceId from, DeviceId to, RouteScope scope);
+  /// The same without a copy.
+  [[nodiscard]] std::optional<RouteRef> find(DeviceId from, DeviceId to, RouteScope scope);
 
   /// NICs of the GPU's host that have a network link, nearest first: by route cost, then by how many GPUs
   /// have it as their nearest, then by file order. Empty on a host without NICs.
-  [[nodiscard]] const std::vector<DeviceId>& nics_by_distance(DeviceId gpu);
+  [[nodiscard]] std::vector<DeviceId> nics_by_distance(DeviceId gpu);
+  /// The first of them.
+  [[nodiscard]] std::optional<DeviceId> nearest_nic(DeviceId gpu);
+  /// What a NIC's (first) cable leads to; the NIC itself if it has none.
+  [[nodiscard]] DeviceId switch_of(DeviceId nic) const;
 
-  /// The device in the same place of the first host (or NVLink domain) that looks alike inside: routes there
-  /// serve here. The device itself outside hosts.
+  /// The device in the same place of the first host (or NVLink domain) that is alike inside: routes and rates
+  /// there serve here. The device itself outside hosts.
   [[nodiscard]] DeviceId alike(DeviceId device) const;
+  [[nodiscard]] const HostShapes& shapes() const;
 
  private:
   struct Impl;

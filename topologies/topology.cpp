@@ -6,11 +6,11 @@ namespace busbar {
 namespace {
 
 /// "leaf" of "leaf12": what fabrics call their tiers. Other switches go by their kind.
-std::string_view role_of(const Device& device) {
-  if (device.kind != DeviceKind::kSwitch) return name_of(device.kind);
-  const std::string_view id = device.id;
-  const std::string_view stem = id.substr(0, id.find_last_not_of("0123456789") + 1);
-  return stem == "leaf" || stem == "spine" || stem == "core" ? stem : name_of(device.kind);
+std::string role_of(const Topology& t, DeviceId device) {
+  if (t.kind(device) != DeviceKind::kSwitch) return std::string(name_of(t.kind(device)));
+  const std::string id = t.name_of(device);
+  const std::string stem = id.substr(0, id.find_last_not_of("0123456789") + 1);
+  return stem == "leaf" || stem == "spine" || stem == "core" ? stem : std::string(name_of(t.kind(device)));
 }
 
 }  // namespace
@@ -33,14 +33,18 @@ std::string_view name_of(DeviceKind kind) {
   return "";
 }
 
+std::string Topology::name_of(DeviceId id) const {
+  const StoredDevice& d = devices_[id.index()];
+  return d.part_of_host ? fmt::format("{}.{}", hosts_[d.host].name, parts_[d.name]) : names_[d.name];
+}
+
 std::string Topology::link_name(LinkId id) const {
-  return fmt::format("{}->{}", device(link(id).from).id, device(link(id).to).id);
+  return fmt::format("{}->{}", name_of(from(id)), name_of(to(id)));
 }
 
 std::string Topology::link_class(LinkId id) const {
-  const Link& l = link(id);
-  if (!is_network(l.type)) return std::string(name_of(l.type));
-  return fmt::format("{}->{}", role_of(device(l.from)), role_of(device(l.to)));
+  if (!is_network(spec(id).type)) return std::string(busbar::name_of(spec(id).type));
+  return fmt::format("{}->{}", role_of(*this, from(id)), role_of(*this, to(id)));
 }
 
 std::span<const LinkId> Topology::out_links(DeviceId id) const {

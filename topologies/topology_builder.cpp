@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
+#include "sim/base/digest.h"
 #include "sim/base/error.h"
 #include "topologies/topology.h"
 
@@ -17,23 +19,26 @@ struct Adjacency {
   std::vector<LinkId> links;         // in file order within a device
 };
 
-Adjacency adjacency_by(DeviceId Link::*end, std::span<const Link> links, std::size_t devices) {
+using End = DeviceId (Topology::*)(LinkId) const;  // from or to
+
+template <End end>
+Adjacency adjacency_by(const Topology& t) {
+  const std::size_t devices = t.devices().size(), links = t.links().size();
   Adjacency a;
   a.first.assign(devices + 1, 0);
-  for (const Link& link : links) ++a.first[(link.*end).index() + 1];
+  for (std::size_t l = 0; l < links; ++l) ++a.first[(t.*end)(LinkId::from_index(l)).index() + 1];
   for (std::size_t d = 0; d < devices; ++d) a.first[d + 1] += a.first[d];
   std::vector<std::uint32_t> next(a.first.begin(), a.first.end() - 1);
-  a.links.resize(links.size());
-  for (std::size_t l = 0; l < links.size(); ++l) {
-    a.links[next[(links[l].*end).index()]++] = LinkId::from_index(l);
-  }
+  a.links.resize(links);
+  for (std::size_t l = 0; l < links; ++l)
+    a.links[next[(t.*end)(LinkId::from_index(l)).index()]++] = LinkId::from_index(l);
   return a;
 }
 
 /// Which devices a walk from `start` reaches that goes along `adjacency` and leaves each link at its `far`
 /// end.
-std::vector<bool> reached(const Adjacency& adjacency, DeviceId Link::*far, std::span<const Link> links,
-                          DeviceId start) {
+template <End far>
+std::vector<bool> reached(const Topology& t, const Adjacency& adjacency, DeviceId start) {
   std::vector<bool> seen(adjacency.first.size() - 1, false);
   std::vector<DeviceId> frontier = {start};
   seen[start.index()] = true;
@@ -41,7 +46,7 @@ std::vector<bool> reached(const Adjacency& adjacency, DeviceId Link::*far, std::
     const DeviceId here = frontier.back();
     frontier.pop_back();
     for (std::uint32_t i = adjacency.first[here.index()]; i < adjacency.first[here.index() + 1]; ++i) {
-      const DeviceId there = links[adjacency.links[i].index()].*far;
+      const DeviceId there = (t.*far)(adjacency.links[i]);
       if (seen[there.index()]) continue;
       seen[there.index()] = true;
       frontier.push_back(there);
@@ -55,13 +60,13 @@ void require_connected(const Topology& t, const Adjacency& out, bool has_directe
   const auto check = [&t](const std::vector<bool>& seen, const char* words) {
     for (const DeviceId gpu : t.ranks()) {
       if (seen[gpu.index()]) continue;
-      fail(fmt::format(fmt::runtime(words), quoted(t.device(t.ranks()[0]).id), quoted(t.device(gpu).id)));
+      fail(fmt::format(fmt::runtime(words), quoted(t.name_of(t.ranks()[0])), quoted(t.name_of(gpu))));
     }
   };
-  check(reached(out, &Link::to, t.links(), t.ranks()[0]), "no path connects GPU {} to GPU {}");
+  check(reached<&Topology::to>(t, out, t.ranks()[0]), "no path connects GPU {} to GPU {}");
   if (!has_directed_links) return;
-  const Adjacency in = adjacency_by(&Link::to, t.links(), t.devices().size());
-  check(reached(in, &Link::from, t.links(), t.ranks()[0]), "no path connects GPU {1} to GPU {0}");
+  const Adjacency in = adjacency_by<&Topology::to>(t);
+  check(reached<&Topology::from>(t, in, t.ranks()[0]), "no path connects GPU {1} to GPU {0}");
 }
 
 void require_share(double share) {
@@ -83,7 +88,6 @@ TopologyBuilder::TopologyBuilder(std::string name, std::string source) {
 void TopologyBuilder::reserve(std::size_t devices, std::size_t links) {
   t_.devices_.reserve(t_.devices_.size() + devices);
   t_.links_.reserve(t_.links_.size() + links);
-  by_id_.reserve(t_.devices_.size() + devices);
 }
 
 std::uint32_t TopologyBuilder::add_host(std::string name, std::string type) {
@@ -107,17 +111,64 @@ std::int32_t TopologyBuilder::add_gpu_model(GpuModel model) {
   return static_cast<std::int32_t>(same - models.begin());
 }
 
+std::uint32_t TopologyBuilder::part_number(std::string_view part) {
+  const auto [it, is_new] =
+      part_numbers_.try_emplace(std::string(part), static_cast<std::uint32_t>(t_.parts_.size()));
+  if (is_new) t_.parts_.push_back(it->first);
+  return it->second;
+}
+
 DeviceId TopologyBuilder::add_device(std::string id, DeviceKind kind, std::uint32_t host,
                                      std::int32_t gpu_model) {
   if (std::ssize(t_.devices_) >= kMaxDevices)
     fail(fmt::format("more than the limit of {} devices", kMaxDevices));
   BUSBAR_CHECK(host == kNoHost || host < t_.hosts_.size());
-  t_.devices_.push_back({std::move(id), kind, host, gpu_model, 1.0});
-  if (!by_id_.insert_last(t_.devices_))
-    fail(fmt::format("two devices are called {}", quoted(t_.devices_.back().id)));
-  const DeviceId device = DeviceId::from_index(t_.devices_.size() - 1);
-  if (kind == DeviceKind::kGpu && host != kNoHost) t_.hosts_[host].gpus.push_back(device);
-  return device;
+  const auto number = static_cast<std::uint32_t>(t_.devices_.size());
+  if (find_device(id)) fail(fmt::format("two devices are called {}", quoted(id)));
+  const std::string_view host_name = host == kNoHost ? std::string_view() : t_.hosts_[host].name;
+  Topology::StoredDevice device{
+      .host = host, .gpu_model = static_cast<std::int16_t>(gpu_model), .kind = kind};
+  device.part_of_host = host != kNoHost && id.size() > host_name.size() && id.starts_with(host_name) &&
+                        id[host_name.size()] == '.';
+  const auto name_at = [this](std::uint32_t d) { return t_.name_of(DeviceId(d)); };
+  BUSBAR_CHECK(by_id_.insert(id, number, name_at));
+  if (device.part_of_host) {
+    device.name = part_number(std::string_view(id).substr(host_name.size() + 1));
+  } else {
+    device.name = static_cast<std::uint32_t>(t_.names_.size());
+    t_.names_.push_back(std::move(id));
+  }
+  t_.devices_.push_back(device);
+  if (kind == DeviceKind::kGpu && host != kNoHost) t_.hosts_[host].gpus.push_back(DeviceId(number));
+  return DeviceId(number);
+}
+
+void TopologyBuilder::copy_host(const HostParts& parts, std::string name) {
+  const Host& model = t_.hosts_[parts.host];
+  std::size_t count = 0;
+  while (parts.first_device + count < t_.devices_.size() &&
+         t_.devices_[parts.first_device + count].host == parts.host)
+    ++count;
+  if (std::ssize(t_.devices_) + std::ssize(t_.devices_) > 2 * kMaxDevices - static_cast<std::int64_t>(count))
+    fail(fmt::format("more than the limit of {} devices", kMaxDevices));
+  const auto host = static_cast<std::uint32_t>(t_.hosts_.size());
+  const auto shift = static_cast<std::uint32_t>(t_.devices_.size() - parts.first_device);
+  Host copy{name, model.type, {}, {}, host, model.cpu};
+  copy.gpus.reserve(model.gpus.size());
+  for (const DeviceId gpu : model.gpus) copy.gpus.push_back(DeviceId(gpu.value() + shift));
+  if (!copied_hosts_.try_emplace(std::move(name), static_cast<std::uint32_t>(t_.devices_.size())).second)
+    fail(fmt::format("two hosts are called {}", quoted(copy.name)));
+  t_.hosts_.push_back(std::move(copy));
+  for (std::size_t d = 0; d < count; ++d) {
+    Topology::StoredDevice device = t_.devices_[parts.first_device + d];
+    BUSBAR_CHECK(device.part_of_host);
+    device.host = host;
+    t_.devices_.push_back(device);
+  }
+  for (std::size_t l = 0; l < parts.links; ++l) {
+    const Topology::StoredLink link = t_.links_[parts.first_link + l];
+    t_.links_.push_back({link.from + shift, link.to + shift, link.spec});
+  }
 }
 
 LinkId TopologyBuilder::add_link(DeviceId a, DeviceId b, Bandwidth each_way, LinkType type,
@@ -132,25 +183,55 @@ LinkId TopologyBuilder::add_link(DeviceId a, DeviceId b, Bandwidth each_way, Lin
 LinkId TopologyBuilder::add_directed_link(DeviceId from, DeviceId to, Bandwidth bw, LinkType type,
                                           std::optional<Time> latency) {
   if (std::max(from, to).index() >= t_.devices_.size()) fail("a link to an unknown device");
-  if (from == to) fail(fmt::format("a link from {} to itself", quoted(t_.device(from).id)));
+  if (from == to) fail(fmt::format("a link from {} to itself", quoted(t_.name_of(from))));
   require_positive(bw);
-  t_.links_.push_back({from, to, bw, bw, latency, type, 1});
+  t_.links_.push_back({from.value(), to.value(), number_of({bw, bw, latency, type, 1})});
   has_directed_links_ = true;
   return LinkId::from_index(t_.links_.size() - 1);
 }
 
+std::size_t TopologyBuilder::SpecHash::operator()(const LinkSpec& spec) const {
+  std::uint64_t h = std::bit_cast<std::uint64_t>(spec.bandwidth.Bps());
+  h = mix(h, std::bit_cast<std::uint64_t>(spec.nominal.Bps()));
+  h = mix(h, spec.latency ? static_cast<std::uint64_t>(spec.latency->ps()) : ~std::uint64_t{0});
+  return mix(h, (std::uint64_t{spec.weight} << 8) | static_cast<std::uint64_t>(spec.type));
+}
+
+std::uint32_t TopologyBuilder::number_of(const LinkSpec& spec) {
+  if (last_spec_ < t_.specs_.size() && t_.specs_[last_spec_] == spec) return last_spec_;
+  const auto [it, is_new] = spec_numbers_.try_emplace(spec, static_cast<std::uint32_t>(t_.specs_.size()));
+  if (is_new) t_.specs_.push_back(spec);
+  return last_spec_ = it->second;
+}
+
 void TopologyBuilder::set_weight(LinkId link, std::uint16_t weight) {
-  Link& forward = t_.links_[link.index()];
-  forward.weight = weight;
+  const auto weigh = [&](Topology::StoredLink& l) {
+    LinkSpec spec = t_.specs_[l.spec];
+    spec.weight = weight;
+    l.spec = number_of(spec);
+  };
+  Topology::StoredLink& forward = t_.links_[link.index()];
+  weigh(forward);
   if (link.index() + 1 == t_.links_.size()) return;
-  Link& next = t_.links_[link.index() + 1];
-  if (next.from == forward.to && next.to == forward.from) next.weight = weight;
+  Topology::StoredLink& next = t_.links_[link.index() + 1];
+  if (next.from == forward.to && next.to == forward.from) weigh(next);
 }
 
 void TopologyBuilder::add_note(std::string note) { t_.notes_.push_back(std::move(note)); }
 
 std::optional<DeviceId> TopologyBuilder::find_device(std::string_view id) const {
-  return by_id_.find(id, t_.devices_);
+  const auto name_at = [this](std::uint32_t d) { return t_.name_of(DeviceId(d)); };
+  if (const auto found = by_id_.find(id, name_at)) return DeviceId(*found);
+  if (copied_hosts_.empty()) return std::nullopt;
+  for (auto dot = id.find('.'); dot != id.npos; dot = id.find('.', dot + 1)) {
+    const auto host = copied_hosts_.find(std::string(id.substr(0, dot)));
+    if (host == copied_hosts_.end()) continue;
+    const std::string_view part = id.substr(dot + 1);
+    const std::uint32_t number = t_.devices_[host->second].host;
+    for (std::uint32_t d = host->second; d < t_.devices_.size() && t_.devices_[d].host == number; ++d)
+      if (t_.parts_[t_.devices_[d].name] == part) return DeviceId(d);
+  }
+  return std::nullopt;
 }
 
 /// Ids may contain the separator themselves ("a--b--c"), so every place where it stands is tried.
@@ -162,9 +243,9 @@ std::vector<LinkId> TopologyBuilder::find_links(std::string_view name) const {
       const auto b = find_device(name.substr(at + 2));
       if (!a || !b) continue;
       for (std::size_t l = 0; l < t_.links_.size(); ++l) {
-        const Link& link = t_.links_[l];
-        const bool forward = link.from == *a && link.to == *b;
-        const bool backward = link.from == *b && link.to == *a && separator == "--";
+        const Topology::StoredLink& link = t_.links_[l];
+        const bool forward = link.from == a->value() && link.to == b->value();
+        const bool backward = link.from == b->value() && link.to == a->value() && separator == "--";
         if (forward || backward) found.push_back(LinkId::from_index(l));
       }
     }
@@ -174,32 +255,32 @@ std::vector<LinkId> TopologyBuilder::find_links(std::string_view name) const {
 
 void TopologyBuilder::scale_link(LinkId id, double share) {
   require_share(share);
-  t_.links_[id.index()].bandwidth = t_.links_[id.index()].bandwidth * share;
+  set_bandwidth(id, t_.spec(id).bandwidth * share);
 }
 
 void TopologyBuilder::set_bandwidth(LinkId id, Bandwidth bw) {
   require_positive(bw);
-  t_.links_[id.index()].bandwidth = bw;
+  LinkSpec spec = t_.spec(id);
+  spec.bandwidth = bw;
+  t_.links_[id.index()].spec = number_of(spec);
 }
 
 void TopologyBuilder::scale_compute(DeviceId id, double share) {
   require_share(share);
-  t_.devices_[id.index()].compute *= share;
+  t_.slowed_.try_emplace(id.value(), 1.0).first->second *= share;
 }
 
 void TopologyBuilder::set_rank_order(std::vector<DeviceId> gpus) {
   std::vector<bool> ranked(t_.devices_.size(), false);
   for (const DeviceId gpu : gpus) {
-    const std::string& id = t_.device(gpu).id;
-    if (t_.device(gpu).kind != DeviceKind::kGpu)
-      fail(fmt::format("only GPUs have ranks, and {} is none", quoted(id)));
-    if (ranked[gpu.index()]) fail(fmt::format("GPU {} has two ranks", quoted(id)));
+    if (t_.kind(gpu) != DeviceKind::kGpu)
+      fail(fmt::format("only GPUs have ranks, and {} is none", quoted(t_.name_of(gpu))));
+    if (ranked[gpu.index()]) fail(fmt::format("GPU {} has two ranks", quoted(t_.name_of(gpu))));
     ranked[gpu.index()] = true;
   }
   for (std::size_t d = 0; d < t_.devices_.size(); ++d) {
-    const Device& device = t_.devices_[d];
-    if (device.kind == DeviceKind::kGpu && !ranked[d])
-      fail(fmt::format("GPU {} has no rank", quoted(device.id)));
+    if (t_.devices_[d].kind == DeviceKind::kGpu && !ranked[d])
+      fail(fmt::format("GPU {} has no rank", quoted(t_.name_of(DeviceId::from_index(d)))));
   }
   t_.ranks_ = std::move(gpus);
 }
@@ -216,16 +297,16 @@ Topology TopologyBuilder::build() && {
     BUSBAR_CHECK(t_.ranks_.size() == gpus.size());
 
   std::vector<bool> networked(t_.devices_.size(), false);
-  for (const Link& link : t_.links_) {
-    if (is_network(link.type)) networked[link.from.index()] = networked[link.to.index()] = true;
+  for (const Topology::StoredLink& link : t_.links_) {
+    if (is_network(t_.specs_[link.spec].type)) networked[link.from] = networked[link.to] = true;
   }
   for (std::size_t d = 0; d < t_.devices_.size(); ++d) {
-    const Device& device = t_.devices_[d];
+    const Topology::StoredDevice& device = t_.devices_[d];
     if (device.kind != DeviceKind::kNic || device.host == kNoHost || !networked[d]) continue;
     t_.hosts_[device.host].nics.push_back(DeviceId::from_index(d));
   }
 
-  Adjacency out = adjacency_by(&Link::from, t_.links_, t_.devices_.size());
+  Adjacency out = adjacency_by<&Topology::from>(t_);
   require_connected(t_, out, has_directed_links_);
   t_.out_first_ = std::move(out.first);
   t_.out_ = std::move(out.links);

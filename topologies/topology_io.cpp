@@ -48,9 +48,10 @@ Routing routing_of(const JsonValue& root, std::uint64_t seed) {
 std::span<const std::string_view> topology_keys() { return kKeys; }
 
 std::string similar_device(const TopologyBuilder& builder, std::string_view id) {
-  std::vector<std::string_view> ids;
-  for (const Device& device : builder.devices()) ids.push_back(device.id);
-  return did_you_mean(id, ids);
+  std::vector<std::string> ids;
+  for (std::size_t d = 0; d < builder.devices().size(); ++d)
+    ids.push_back(builder.name_of(DeviceId::from_index(d)));
+  return did_you_mean(id, std::vector<std::string_view>(ids.begin(), ids.end()));
 }
 
 Topology read_topology(const JsonDocument& document, std::uint64_t seed) {

@@ -67,8 +67,9 @@ std::string host_text(const Host& host, DeviceKind kind) {
 
 std::vector<std::string> device_lines(const Topology& t) {
   std::vector<std::string> lines;
-  for (const Device& device : t.devices()) {
-    std::string line = fmt::format(R"({{"id": {}, "kind": "{}")", json_text(device.id), name_of(device.kind));
+  for (std::size_t d = 0; d < t.devices().size(); ++d) {
+    const Device device = t.devices()[d];
+    std::string line = fmt::format(R"({{"id": {}, "kind": "{}")", json_text(t.name_of(DeviceId::from_index(d))), name_of(device.kind));
     if (device.gpu_model >= 0) {
       const auto model = static_cast<std::size_t>(device.gpu_model);
       line += fmt::format(R"(, "model": {})", json_text(t.gpu_models()[model].name));
@@ -87,8 +88,8 @@ bool is_pair(const Link& a, const Link& b) {
 
 std::string link_text(const Topology& t, const Link& link, const char* ending) {
   std::string line =
-      fmt::format(R"({{"from": {}, "to": {}, "bandwidth": "{}")", json_text(t.device(link.from).id),
-                  json_text(t.device(link.to).id), to_exact_text(link.bandwidth));
+      fmt::format(R"({{"from": {}, "to": {}, "bandwidth": "{}")", json_text(t.name_of(link.from)),
+                  json_text(t.name_of(link.to)), to_exact_text(link.bandwidth));
   if (link.latency) line += fmt::format(R"(, "latency": "{}")", to_exact_text(*link.latency));
   if (link.weight != 1) line += fmt::format(R"(, "weight": {})", link.weight);
   return line + fmt::format(R"(, "type": "{}"{}}})", name_of(link.type), ending);
@@ -97,7 +98,7 @@ std::string link_text(const Topology& t, const Link& link, const char* ending) {
 std::vector<std::string> link_lines(const Topology& t) {
   std::vector<std::string> lines;
   for (std::size_t l = 0; l < t.links().size(); ++l) {
-    const Link& link = t.links()[l];
+    const Link link = t.links()[l];
     const bool pair = l + 1 < t.links().size() && is_pair(link, t.links()[l + 1]);
     lines.push_back(link_text(t, link, pair ? "" : R"(, "directed": true)"));
     if (pair) ++l;
@@ -108,9 +109,10 @@ std::vector<std::string> link_lines(const Topology& t) {
 /// Link faults are in the bandwidths already.
 std::vector<std::string> fault_lines(const Topology& t) {
   std::vector<std::string> lines;
-  for (const Device& device : t.devices()) {
+  for (std::size_t d = 0; d < t.devices().size(); ++d) {
+    const Device device = t.devices()[d];
     if (device.compute == 1.0) continue;
-    lines.push_back(fmt::format(R"({{"device": {}, "compute": "{}"}})", json_text(device.id),
+    lines.push_back(fmt::format(R"({{"device": {}, "compute": "{}"}})", json_text(t.name_of(DeviceId::from_index(d))),
                                 percent_text(device.compute)));
   }
   return lines;
@@ -120,7 +122,7 @@ std::vector<std::string> fault_lines(const Topology& t) {
 std::vector<std::string> rank_lines(const Topology& t) {
   std::vector<std::string> lines;
   if (std::is_sorted(t.ranks().begin(), t.ranks().end())) return lines;
-  for (const DeviceId gpu : t.ranks()) lines.push_back(json_text(t.device(gpu).id));
+  for (const DeviceId gpu : t.ranks()) lines.push_back(json_text(t.name_of(gpu)));
   return lines;
 }
 

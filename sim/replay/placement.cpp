@@ -13,14 +13,7 @@
 namespace busbar {
 
 void UsageSum::add(std::span<const ResourceUse> uses, double times) {
-  for (const ResourceUse& use : uses) {
-    std::uint32_t& at = index_[use.resource.index()];
-    if (at == kUnseen) {
-      at = static_cast<std::uint32_t>(sum_.size());
-      sum_.push_back({use.resource, 0});
-    }
-    sum_[at].flows += times == 1 ? use.flows : std::llround(static_cast<double>(use.flows) * times);
-  }
+  for (const ResourceUse& use : uses) add(use, times);
 }
 
 std::vector<ResourceUse> UsageSum::take() {
@@ -53,18 +46,11 @@ std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint
   if (hosts.size() == 1) return hosts;
   for (HostMembers& h : hosts)
     for (const std::uint32_t m : h.members) {
-      const std::vector<DeviceId>& nics = router_.nics_by_distance(device(members[m]));
-      if (!nics.empty() && std::find(h.rails.begin(), h.rails.end(), nics.front()) == h.rails.end())
-        h.rails.push_back(nics.front());
+      const std::optional<DeviceId> nic = router_.nearest_nic(device(members[m]));
+      if (nic && std::find(h.rails.begin(), h.rails.end(), *nic) == h.rails.end()) h.rails.push_back(*nic);
     }
   align_rails(hosts);
   return hosts;
-}
-
-DeviceId Placement::switch_of(DeviceId nic) const {
-  for (const LinkId id : topology_->out_links(nic))
-    if (is_network(topology_->link(id).type)) return topology_->link(id).to;
-  return nic;
 }
 
 // NCCL leaves a host by NIC k and enters the next by its NIC k. NICs are numbered by the switch they are
@@ -82,38 +68,32 @@ void Placement::align_rails(std::vector<HostMembers>& hosts) const {
 }
 
 // NCCL lets GPUs reach each other up to PXB, through switches only.
-bool Placement::passes_cpu(const Route& route) const {
-  return std::any_of(route.path.begin(), route.path.end(), [&](LinkId id) {
-    return topology_->device(topology_->link(id).to).kind == DeviceKind::kCpu;
-  });
-}
-
-void Placement::extend(Hop& hop, const Route& route, double times) {
-  for (const LinkId id : route.path) {
-    const Link& link = topology_->link(id);
-    hop.link = std::max(hop.link, link.type);
-    hop.transport = std::max(hop.transport, transport_over(link.type));
-    if (link.latency) hop.latency = hop.latency.value_or(Time::zero()) + *link.latency;
-  }
-  sum_.add(route.usage, times);
+void Placement::extend(Hop& hop, const RouteRef& route, double times) {
+  PathSummary path = *route.summary;
+  if (route.first) add_link(path, *topology_, *route.first);
+  if (route.last) add_link(path, *topology_, *route.last);
+  hop.link = std::max(hop.link, path.link);
+  hop.transport = std::max(hop.transport, path.transport);
+  if (path.latency) hop.latency = hop.latency.value_or(Time::zero()) + *path.latency;
+  route.for_each_use([&](const ResourceUse& use) { sum_.add(use, times); });
 }
 
 Hop Placement::cross(std::span<const DeviceId> stops, double times) {
   Hop hop;
   for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
     const bool same_host = domain(stops[i]) == domain(stops[i + 1]);
-    std::optional<Route> route =
-        router_.route(stops[i], stops[i + 1], same_host ? RouteScope::kHost : RouteScope::kFabric);
-    if (!route) route = router_.route(stops[i], stops[i + 1], RouteScope::kAnywhere);
+    std::optional<RouteRef> route =
+        router_.find(stops[i], stops[i + 1], same_host ? RouteScope::kHost : RouteScope::kFabric);
+    if (!route) route = router_.find(stops[i], stops[i + 1], RouteScope::kAnywhere);
     if (!route)
       throw Error(
           {.where = topology_->name(),
-           .message = fmt::format("no path leads from {} to {}", quoted(topology_->device(stops[i]).id),
-                                  quoted(topology_->device(stops[i + 1]).id))});
+           .message = fmt::format("no path leads from {} to {}", quoted(topology_->name_of(stops[i])),
+                                  quoted(topology_->name_of(stops[i + 1])))});
     extend(hop, *route, times);
-    const auto is_gpu = [&](DeviceId id) { return topology_->device(id).kind == DeviceKind::kGpu; };
+    const auto is_gpu = [&](DeviceId id) { return topology_->kind(id) == DeviceKind::kGpu; };
     if (hop.transport == Transport::kPciePeer && is_gpu(stops[i]) && is_gpu(stops[i + 1]) &&
-        passes_cpu(*route))
+        route->summary->passes_cpu)
       hop.transport = Transport::kHostMemory;
   }
   return hop;
@@ -122,23 +102,35 @@ Hop Placement::cross(std::span<const DeviceId> stops, double times) {
 // Between hosts a message leaves by the NIC nearest to its sender and, since rails are switched apart, enters
 // by the NIC of the same number; that NIC's GPU hands it on.
 Hop Placement::pair_hop(DeviceId from, DeviceId to, double times) {
-  const std::uint32_t a = topology_->device(from).host;
-  const std::uint32_t b = topology_->device(to).host;
+  const std::uint32_t a = topology_->host_of(from);
+  const std::uint32_t b = topology_->host_of(to);
   if (domain(from) == domain(to) || a == kNoHost || b == kNoHost) return cross(std::array{from, to}, times);
-  const std::vector<DeviceId>& senders = router_.nics_by_distance(from);
-  const std::vector<DeviceId>& receivers = router_.nics_by_distance(to);
-  if (senders.empty() || receivers.empty()) return cross(std::array{from, to}, times);
-  // PXN: through the NIC on the receiver's switch, or of its number, reached over NVLink.
-  const std::vector<DeviceId>& out = topology_->hosts()[a].nics;
-  const std::vector<DeviceId>& in = topology_->hosts()[b].nics;
-  const auto same_switch = std::find_if(senders.begin(), senders.end(), [&](DeviceId nic) {
-    return switch_of(nic) == switch_of(receivers.front());
-  });
-  const auto rail = static_cast<std::size_t>(std::find(in.begin(), in.end(), receivers.front()) - in.begin());
-  const DeviceId numbered = rail < out.size() ? out[rail] : senders.front();
-  const bool one_switch = switch_of(senders.front()) == switch_of(senders.back());
-  const DeviceId leaves = same_switch != senders.end() && !one_switch ? *same_switch : numbered;
-  return cross(std::array{from, leaves, receivers.front(), to}, times);
+  const std::optional<Rail> rail = rail_between(from, to);
+  if (!rail) return cross(std::array{from, to}, times);
+  return cross(std::array{from, rail->out, rail->in, to}, times);
+}
+
+// PXN: a message leaves through the NIC on the receiver's switch, or of its number, reached over NVLink.
+std::optional<Placement::Rail> Placement::rail_between(DeviceId from, DeviceId to) {
+  const std::optional<DeviceId> nearest = router_.nearest_nic(from);
+  const std::optional<DeviceId> entry = router_.nearest_nic(to);
+  if (!nearest || !entry) return std::nullopt;
+  const DeviceId there = switch_of(*entry);
+  const std::vector<DeviceId>& out = topology_->hosts()[topology_->host_of(from)].nics;
+  const std::vector<DeviceId>& in = topology_->hosts()[topology_->host_of(to)].nics;
+  if (switch_of(*nearest) == there) {
+    // On one switch with all of the host's NICs, the numbered one.
+    const std::vector<DeviceId> senders = router_.nics_by_distance(from);
+    if (there != switch_of(senders.back())) return Rail{*nearest, *entry};
+  } else if (std::any_of(out.begin(), out.end(), [&](DeviceId nic) { return switch_of(nic) == there; })) {
+    const std::vector<DeviceId> senders = router_.nics_by_distance(from);
+    const auto same_switch = std::find_if(senders.begin(), senders.end(),
+                                          [&](DeviceId nic) { return switch_of(nic) == there; });
+    const bool one_switch = switch_of(senders.front()) == switch_of(senders.back());
+    if (same_switch != senders.end() && !one_switch) return Rail{*same_switch, *entry};
+  }
+  const auto rail = static_cast<std::size_t>(std::find(in.begin(), in.end(), *entry) - in.begin());
+  return Rail{rail < out.size() ? out[rail] : *nearest, *entry};
 }
 
 std::vector<PairRoute> Placement::neighbours(std::span<const std::uint32_t> members) {

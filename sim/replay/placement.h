@@ -1,6 +1,7 @@
 // Where ranks sit and how their groups are wired: from a topology to the routes that a collective may know.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,6 +25,14 @@ class UsageSum {
   explicit UsageSum(std::size_t resources) : index_(resources, kUnseen) {}
   /// `times` of each use, rounded to whole fixed-point units.
   void add(std::span<const ResourceUse> uses, double times);
+  void add(const ResourceUse& use, double times) {
+    std::uint32_t& at = index_[use.resource.index()];
+    if (at == kUnseen) {
+      at = static_cast<std::uint32_t>(sum_.size());
+      sum_.push_back({use.resource, 0});
+    }
+    sum_[at].flows += times == 1 ? use.flows : std::llround(static_cast<double>(use.flows) * times);
+  }
   /// The sum; empties itself.
   [[nodiscard]] std::vector<ResourceUse> take();
 
@@ -119,12 +128,12 @@ class Placement {
   };
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
   [[nodiscard]] std::uint32_t domain(DeviceId id) const {
-    const std::uint32_t host = topology_->device(id).host;
+    const std::uint32_t host = topology_->host_of(id);
     return host == kNoHost ? kNoHost : topology_->hosts()[host].domain;
   }
   [[nodiscard]] std::vector<HostMembers> by_host(std::span<const std::uint32_t> members);
   void align_rails(std::vector<HostMembers>& hosts) const;
-  [[nodiscard]] DeviceId switch_of(DeviceId nic) const;
+  [[nodiscard]] DeviceId switch_of(DeviceId nic) const { return router_.switch_of(nic); }
   [[nodiscard]] GroupRoutes outline(const Rings& rings);
   [[nodiscard]] Rings rings_of(std::span<const std::uint32_t> members);
   void find_orders(HostMembers& host, std::span<const std::uint32_t> members);
@@ -171,8 +180,12 @@ class Placement {
   /// A hop over given stops; `times` of its uses go into `sum_`.
   [[nodiscard]] Hop cross(std::span<const DeviceId> stops, double times = 1);
   [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to, double times = 1);
-  [[nodiscard]] bool passes_cpu(const Route& route) const;
-  void extend(Hop& hop, const Route& route, double times);
+  struct Rail {
+    DeviceId out, in;  // NICs
+  };
+  /// By which NICs a message goes from host to host; none without NICs.
+  [[nodiscard]] std::optional<Rail> rail_between(DeviceId from, DeviceId to);
+  void extend(Hop& hop, const RouteRef& route, double times);
   [[nodiscard]] std::vector<Hop> exchange(std::span<const std::uint32_t> members);
   void exchange_inside(std::span<const std::uint32_t> members, const HostMembers& host,
                        std::vector<Hop>& hops);

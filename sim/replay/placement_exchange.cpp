@@ -40,7 +40,7 @@ std::map<std::size_t, Placement::RailTraffic> Placement::traffic_by_rail(
   const auto nics_of = [&](std::uint32_t m) -> const std::vector<DeviceId>& {
     return topology_->hosts()[topology_->device(device(members[m])).host].nics;
   };
-  const auto nearest = [&](std::uint32_t m) { return router_.nics_by_distance(device(members[m])).front(); };
+  const auto nearest = [&](std::uint32_t m) { return *router_.nearest_nic(device(members[m])); };
   const auto rail_of = [&](std::uint32_t m) {
     const std::vector<DeviceId>& nics = nics_of(m);
     return static_cast<std::size_t>(std::find(nics.begin(), nics.end(), nearest(m)) - nics.begin());
@@ -132,7 +132,7 @@ std::vector<Hop> Placement::exchange(std::span<const std::uint32_t> members) {
       for (const std::uint32_t m : hosts[h].members) {
         const DeviceId gpu = device(members[m]);
         const std::vector<DeviceId>& nics = topology_->hosts()[topology_->device(gpu).host].nics;
-        const DeviceId nearest = router_.nics_by_distance(gpu).front();
+        const DeviceId nearest = *router_.nearest_nic(gpu);
         load(gpu, number < nics.size() ? nics[number] : nearest, rail.all_receivers - rail.receivers[h]);
         if (rail.in[h].contains(nearest)) load(nearest, gpu, rail.all_senders - rail.senders[h]);
       }

@@ -32,7 +32,7 @@ CpuVendor together(CpuVendor a, CpuVendor b) { return a == b ? a : CpuVendor::kA
 Placement::NetworkRate Placement::network_rate(DeviceId nic) const {
   NetworkRate sum;
   for (const LinkId id : topology_->out_links(nic)) {
-    const Link& link = topology_->link(id);
+    const Link link = topology_->link(id);
     if (!is_network(link.type)) continue;
     sum.now += link.bandwidth.Bps();
     sum.nominal += link.nominal.Bps();
@@ -60,7 +60,7 @@ double Placement::gpu_links(const HostMembers& host, std::span<const std::uint32
                             Bandwidth Link::*rate) const {
   double sum = 0;
   for (const LinkId id : topology_->out_links(device(members[host.members.front()]))) {
-    const Link& link = topology_->link(id);
+    const Link link = topology_->link(id);
     if (link.type != type) continue;
     const auto is_end = [&](std::uint32_t m) { return device(members[m]) == link.to; };
     if (topology_->device(link.to).kind != DeviceKind::kGpu ||
@@ -113,7 +113,7 @@ PathType Placement::path_type(DeviceId from, DeviceId to) {
   if (route->path.empty()) return PathType::kLoc;
   Met met;
   for (const LinkId id : route->path) {
-    const Link& link = topology_->link(id);
+    const Link link = topology_->link(id);
     const auto ends_at = [&](DeviceKind kind) {
       return topology_->device(link.from).kind == kind || topology_->device(link.to).kind == kind;
     };
@@ -142,10 +142,10 @@ void Placement::find_paths(HostPaths& paths, const HostMembers& host,
       paths.intra = std::max(paths.intra, path_type(a, b));
       paths.transport = std::max(paths.transport, cross(std::array{a, b}, 0).transport);
     }
-    const std::vector<DeviceId>& nics = router_.nics_by_distance(a);
-    if (nics.empty()) continue;
-    paths.inter = std::max(paths.inter, path_type(a, nics.front()));
-    for (const LinkId id : topology_->out_links(nics.front()))
+    const std::optional<DeviceId> nic = router_.nearest_nic(a);
+    if (!nic) continue;
+    paths.inter = std::max(paths.inter, path_type(a, *nic));
+    for (const LinkId id : topology_->out_links(*nic))
       if (topology_->device(topology_->link(id).to).kind == DeviceKind::kCpu) paths.nic_at_cpu = true;
   }
   static_cast<void>(sum_.take());

@@ -101,7 +101,7 @@ DeviceId Placement::nvswitch_of(DeviceId gpu) const {
       return topology_->link(id).to;
   throw Error(
       {.where = topology_->name(),
-       .message = fmt::format("{} has no NVSwitch, which NVLS needs", quoted(topology_->device(gpu).id))});
+       .message = fmt::format("{} has no NVSwitch, which NVLS needs", quoted(topology_->name_of(gpu)))});
 }
 
 // Flows of a GPU to and from the switch per byte of S, n members: all_reduce 1 + 1/n both ways (its own data

@@ -33,7 +33,7 @@ DirectLinks Placement::direct_links(const HostMembers& host, std::span<const std
   if (n < 2 || n > kMaxRingGpus) return links;
   for (std::uint32_t from = 0; from < n; ++from)
     for (const LinkId id : topology_->out_links(device(members[host.members[from]]))) {
-      const Link& link = topology_->link(id);
+      const Link link = topology_->link(id);
       if (!is_gpu_link(link.type) || topology_->device(link.to).kind != DeviceKind::kGpu) continue;
       if (links.size == 0) links = {n, std::vector<double>(std::size_t{n} * n, 0)};
       for (std::uint32_t to = 0; to < n; ++to)
@@ -145,8 +145,7 @@ std::size_t Placement::channels_per_rail(const Rings& rings) const {
 std::size_t Placement::entry_of(const HostMembers& host, std::span<const std::uint32_t> members,
                                 std::size_t rail) {
   for (std::size_t i = 0; i < host.members.size(); ++i) {
-    const std::vector<DeviceId>& nics = router_.nics_by_distance(device(members[host.members[i]]));
-    if (!nics.empty() && nics.front() == host.rails[rail]) return i;
+    if (router_.nearest_nic(device(members[host.members[i]])) == host.rails[rail]) return i;
   }
   return 0;
 }
@@ -179,9 +178,8 @@ std::vector<std::uint32_t> Placement::ring_order(const Rings& rings, std::size_t
 }
 
 bool Placement::joined_by_gpu_links(DeviceId a, DeviceId b) {
-  const std::optional<Route> route = router_.route(a, b, RouteScope::kHost);
-  return route && std::all_of(route->path.begin(), route->path.end(),
-                              [&](LinkId id) { return topology_->link(id).type <= LinkType::kC2c; });
+  const std::optional<RouteRef> route = router_.find(a, b, RouteScope::kHost);
+  return route && route->summary->link <= LinkType::kC2c;
 }
 
 // Where no switch joins two rails (rail-only), a host changes rail inside: it leaves by its NIC of the rail
@@ -190,7 +188,7 @@ DeviceId Placement::leaving_nic(DeviceId out, DeviceId in) {
   const std::vector<DeviceId>& own = topology_->hosts()[topology_->device(out).host].nics;
   const std::vector<DeviceId>& others = topology_->hosts()[topology_->device(in).host].nics;
   const auto rail = static_cast<std::size_t>(std::find(others.begin(), others.end(), in) - others.begin());
-  if (rail >= own.size() || own[rail] == out || router_.route(out, in, RouteScope::kFabric)) return out;
+  if (rail >= own.size() || own[rail] == out || router_.find(out, in, RouteScope::kFabric)) return out;
   return own[rail];
 }
 

@@ -111,7 +111,7 @@ void Replay::slow_ranks() {
 void Replay::price_kernels() {
   std::map<std::tuple<std::uint32_t, std::int32_t, double>, std::uint32_t> known;
   for (std::uint32_t rank = 0; rank < trace_->ranks; ++rank) {
-    const Device& device = topology_->device(topology_->ranks()[rank]);
+    const Device device = topology_->device(topology_->ranks()[rank]);
     const std::uint32_t program = index_.programs[index_.by_rank[rank]].program;
     // A slowed GPU has its own prices.
     const auto [it, is_new] = known.try_emplace({program, device.gpu_model, device.compute},
@@ -122,7 +122,7 @@ void Replay::price_kernels() {
 }
 
 std::vector<KernelDemand> Replay::demands(std::uint32_t rank) const {
-  const Device& device = topology_->device(topology_->ranks()[rank]);
+  const Device device = topology_->device(topology_->ranks()[rank]);
   GpuSpeed speed;
   if (device.gpu_model >= 0) {
     const GpuModel& m = topology_->gpu_models()[static_cast<std::size_t>(device.gpu_model)];
@@ -136,7 +136,7 @@ std::vector<KernelDemand> Replay::demands(std::uint32_t rank) const {
       throw Error(
           {.where = topology_->name(),
            .message = fmt::format("{} has no GPU model, which operation {} needs (or give it a duration)",
-                                  quoted(device.id), quoted(op.id))});
+                                  quoted(topology_->name_of(topology_->ranks()[rank])), quoted(op.id))});
     d = kernel_demand(op.work, speed, *profile_, placement_.generation(rank));
     d.sm_s /= device.compute;
   }

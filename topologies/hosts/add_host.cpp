@@ -106,7 +106,7 @@ class HostBuilder {
   void split_tree() {
     Devices down;
     for (const DeviceId up : switches_) {
-      const std::string id = builder_.devices()[up.index()].id + ".down";
+      const std::string id = builder_.name_of(up) + ".down";
       down.push_back(builder_.add_device(id, DeviceKind::kPcieSwitch, host_));
     }
     const auto both = [&](const Devices& children, std::int64_t full, Bandwidth rate) {

@@ -15,16 +15,17 @@ using testing::rails;
 using testing::topology_of;
 
 bool has_device(const Topology& t, std::string_view id) {
-  for (const Device& device : t.devices()) {
-    if (device.id == id) return true;
+  for (std::size_t d = 0; d < t.devices().size(); ++d) {
+    if (t.name_of(DeviceId::from_index(d)) == id) return true;
   }
   return false;
 }
 
 std::vector<std::string> switches_of(const Topology& t) {
   std::vector<std::string> ids;
-  for (const Device& device : t.devices()) {
-    if (device.kind == DeviceKind::kSwitch) ids.push_back(device.id);
+  for (std::size_t d = 0; d < t.devices().size(); ++d) {
+    const DeviceId id = DeviceId::from_index(d);
+    if (t.kind(id) == DeviceKind::kSwitch) ids.push_back(t.name_of(id));
   }
   return ids;
 }

@@ -204,8 +204,8 @@ TEST(HostTypes, FewerGpusOrNicsKeepTheFirstOnes) {
   EXPECT_EQ(t.hosts()[0].nics.size(), 8U);
   EXPECT_EQ(t.hosts()[1].gpus.size(), 8U);
   EXPECT_EQ(t.hosts()[1].nics.size(), 3U);
-  EXPECT_EQ(t.device(t.hosts()[0].gpus.back()).id, "h0.gpu3");
-  EXPECT_EQ(t.device(t.hosts()[1].nics.back()).id, "h1.nic2");
+  EXPECT_EQ(t.name_of(t.hosts()[0].gpus.back()), "h0.gpu3");
+  EXPECT_EQ(t.name_of(t.hosts()[1].nics.back()), "h1.nic2");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string nearest_nics(const std::string& keys) {
   std::string numbers;
   for (const DeviceId gpu : t.hosts()[0].gpus) {
     const auto& nics = router.nics_by_distance(gpu);
-    numbers += nics.empty() ? "-" : t.device(nics.front()).id.substr(std::string("h0.nic").size());
+    numbers += nics.empty() ? "-" : t.name_of(nics.front()).substr(std::string("h0.nic").size());
   }
   return numbers;
 }

@@ -64,7 +64,7 @@ TEST(StaticRouting, UsesEverySpineAboutEvenly) {
   int crossing = 0;
   for (const auto& path : all_paths(t)) {
     if (path.size() < 4) continue;
-    ++flows[t.device(t.link(path[1]).to).id];
+    ++flows[t.name_of(t.link(path[1]).to)];
     ++crossing;
   }
   EXPECT_EQ(crossing, 16 * 12);
@@ -76,8 +76,9 @@ TEST(StaticRouting, UsesEverySpineAboutEvenly) {
 TEST(StaticRouting, HasAsManySpinesAsTheFullestLeafNeedsCables) {
   const auto spines = [](const Topology& t) {
     std::set<std::string> ids;
-    for (const Device& d : t.devices()) {
-      if (d.id.starts_with("spine")) ids.insert(d.id);
+    for (std::size_t d = 0; d < t.devices().size(); ++d) {
+      const std::string id = t.name_of(DeviceId::from_index(d));
+      if (id.starts_with("spine")) ids.insert(id);
     }
     return ids.size();
   };
@@ -116,7 +117,7 @@ TEST(AdaptiveRouting, OverABundleEqualsSpinesOneByOne) {
   }
   double all = 0;
   for (const Link& link : spines.links()) {
-    const bool up = spines.device(link.from).id == "leaf0" && spines.device(link.to).id.starts_with("spine");
+    const bool up = spines.name_of(link.from) == "leaf0" && spines.name_of(link.to).starts_with("spine");
     if (!up) continue;
     EXPECT_DOUBLE_EQ(link.bandwidth.Bps(), 100e9 / 8);
     all += link.bandwidth.Bps();

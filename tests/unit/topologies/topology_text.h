@@ -36,14 +36,14 @@ inline Topology rails(int count, const std::string& type, const std::string& mor
 
 inline DeviceId device_called(const Topology& t, std::string_view id) {
   for (std::size_t d = 0; d < t.devices().size(); ++d) {
-    if (t.devices()[d].id == id) return DeviceId::from_index(d);
+    if (t.name_of(DeviceId::from_index(d)) == id) return DeviceId::from_index(d);
   }
   ADD_FAILURE() << "no device " << id;
   return DeviceId();
 }
 
 /// The direction called "a->b".
-inline const Link& link_called(const Topology& t, std::string_view name) {
+inline Link link_called(const Topology& t, std::string_view name) {
   for (std::size_t l = 0; l < t.links().size(); ++l) {
     if (t.link_name(LinkId::from_index(l)) == name) return t.links()[l];
   }
@@ -53,7 +53,7 @@ inline const Link& link_called(const Topology& t, std::string_view name) {
 
 inline std::vector<std::string> ids_of(const Topology& t, std::span<const DeviceId> devices) {
   std::vector<std::string> ids;
-  for (const DeviceId d : devices) ids.push_back(t.device(d).id);
+  for (const DeviceId d : devices) ids.push_back(t.name_of(d));
   return ids;
 }
 
