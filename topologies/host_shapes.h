@@ -40,6 +40,13 @@ class HostShapes {
   [[nodiscard]] DeviceId device_in(std::uint32_t island, DeviceId of_representative) const {
     return devices_[first_device_[island] + device_place_[of_representative.index()]];
   }
+  /// Whether both ends of a link are in `island`; the link in the same place of the representative.
+  [[nodiscard]] bool is_inside(std::uint32_t island, LinkId link) const {
+    return island_[t_.from(link).index()] == island && island_[t_.to(link).index()] == island;
+  }
+  [[nodiscard]] LinkId representative(LinkId link, std::uint32_t island) const {
+    return links_[first_link_[representative_[island]] + link_place_[link.index()]];
+  }
   [[nodiscard]] std::uint32_t representative_of(std::uint32_t island) const {
     return representative_[island];
   }

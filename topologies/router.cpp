@@ -56,6 +56,8 @@ struct Router::Impl {
   std::optional<RouteRef> find_in_fabric(DeviceId from, DeviceId to);
   std::optional<RouteRef> ref_to(const Found& known, DeviceId from, DeviceId to);
   Route one_of(const Route& all, DeviceId from, DeviceId to) const;
+  const RouteSearch::OnlyWay* way_of(DeviceId device);
+  void extend(FoundRoute& route, LinkId link, std::int64_t cost) const;
   const std::vector<DeviceId>& ranked_nics(DeviceId representative);
   void rank_nics(std::uint32_t host);
 
@@ -63,14 +65,46 @@ struct Router::Impl {
   HostShapes shapes;
   RouteSearch search;
   std::unordered_map<std::uint64_t, Found> found;
+  std::unordered_map<DeviceId, std::optional<RouteSearch::OnlyWay>> ways;
   std::unordered_map<DeviceId, std::vector<DeviceId>> nics;  // of representatives
   FoundRoute picked;  // by static routing, last
 };
 
 const Found& Router::Impl::search_once(DeviceId from, DeviceId to, RouteScope scope) {
   const auto [entry, is_new] = found.try_emplace(key_of(from, to, scope));
-  if (is_new) entry->second = search.find(from, to, scope);
-  return entry->second;
+  if (!is_new) return entry->second;
+  Found& result = entry->second;  // stays where it is
+  if (scope == RouteScope::kFabric && from != to && t.kind(from) == DeviceKind::kSwitch) {
+    if (const auto* last = way_of(to)) {
+      result = search_once(from, last->beside, scope);
+      if (result) extend(*result, last->in, last->cost);
+      return result;
+    }
+    if (const auto* first = t.kind(to) == DeviceKind::kSwitch ? way_of(from) : nullptr) {
+      result = search_once(first->beside, to, scope);
+      if (result) extend(*result, first->out, first->cost);
+      return result;
+    }
+  }
+  result = search.find(from, to, scope);
+  return result;
+}
+
+const RouteSearch::OnlyWay* Router::Impl::way_of(DeviceId device) {
+  const auto [entry, is_new] = ways.try_emplace(device);
+  if (is_new) entry->second = search.only_way(device, shapes.down(device).links);
+  return entry->second ? &*entry->second : nullptr;
+}
+
+/// By a link at one of its ends.
+void Router::Impl::extend(FoundRoute& route, LinkId link, std::int64_t cost) const {
+  const ResourceUse use{ResourceId(link.value())};
+  Route& r = route.route;
+  const bool at_end = r.path.empty() || t.to(r.path.back()) == t.from(link);
+  r.path.insert(at_end ? r.path.end() : r.path.begin(), link);
+  r.usage.insert(at_end ? r.usage.end() : r.usage.begin(), use);
+  route.cost += cost;
+  add_link(route.summary, t, link);
 }
 
 const Found& Router::Impl::host_route(DeviceId from, DeviceId to) {
@@ -82,7 +116,8 @@ std::optional<RouteRef> Router::Impl::find_in_host(DeviceId from, DeviceId to) {
   if (island == kNoHost || shapes.island(to) != island) return std::nullopt;
   const Found& known = host_route(from, to);
   if (!known) return std::nullopt;
-  return RouteRef{&known->route, &known->summary, {}, {}, &shapes, island};
+  return RouteRef{
+      .middle = &known->route, .summary = &known->summary, .shapes = &shapes, .island = island};
 }
 
 /// With static routing, the path that it picks for the flow.
@@ -92,7 +127,7 @@ std::optional<RouteRef> Router::Impl::ref_to(const Found& known, DeviceId from, 
     return RouteRef{&known->route, &known->summary};
   picked = {one_of(known->route, from, to), 0, {}};
   for (const LinkId link : picked.route.path) add_link(picked.summary, t, link);
-  return RouteRef{&picked.route, &picked.summary};
+  return RouteRef{.middle = &picked.route, .summary = &picked.summary, .is_kept = false};
 }
 
 /// Between NICs with one cable each: up, then the cached route between the two switches, then down.

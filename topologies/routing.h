@@ -39,6 +39,7 @@ struct RouteRef {
   std::optional<LinkId> first, last;
   const HostShapes* shapes = nullptr;  // set: the middle's links are those of `island`'s representative
   std::uint32_t island = 0;
+  bool is_kept = true;  // the middle stays where it is as long as the router, and serves others too
 
   [[nodiscard]] LinkId own(LinkId link) const;
   template <class Function>

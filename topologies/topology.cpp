@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 namespace busbar {
-namespace {
 
 /// "leaf" of "leaf12": what fabrics call their tiers. Other switches go by their kind.
-std::string role_of(const Topology& t, DeviceId device) {
-  if (t.kind(device) != DeviceKind::kSwitch) return std::string(name_of(t.kind(device)));
-  const std::string id = t.name_of(device);
+std::string Topology::role_of(DeviceId device) const {
+  const std::string kind_name(busbar::name_of(kind(device)));
+  if (kind(device) != DeviceKind::kSwitch) return kind_name;
+  const std::string id = name_of(device);
   const std::string stem = id.substr(0, id.find_last_not_of("0123456789") + 1);
-  return stem == "leaf" || stem == "spine" || stem == "core" ? stem : std::string(name_of(t.kind(device)));
+  return stem == "leaf" || stem == "spine" || stem == "core" ? stem : kind_name;
 }
-
-}  // namespace
 
 std::string_view name_of(DeviceKind kind) {
   switch (kind) {
@@ -44,7 +42,7 @@ std::string Topology::link_name(LinkId id) const {
 
 std::string Topology::link_class(LinkId id) const {
   if (!is_network(spec(id).type)) return std::string(busbar::name_of(spec(id).type));
-  return fmt::format("{}->{}", role_of(*this, from(id)), role_of(*this, to(id)));
+  return fmt::format("{}->{}", role_of(from(id)), role_of(to(id)));
 }
 
 std::span<const LinkId> Topology::out_links(DeviceId id) const {

@@ -153,6 +153,7 @@ class Topology {
   // The parts of these that loops over many of them ask for.
   [[nodiscard]] DeviceKind kind(DeviceId id) const { return devices_[id.index()].kind; }
   [[nodiscard]] std::uint32_t host_of(DeviceId id) const { return devices_[id.index()].host; }
+  [[nodiscard]] std::int32_t gpu_model_of(DeviceId id) const { return devices_[id.index()].gpu_model; }
   [[nodiscard]] DeviceId from(LinkId id) const { return DeviceId(links_[id.index()].from); }
   [[nodiscard]] DeviceId to(LinkId id) const { return DeviceId(links_[id.index()].to); }
   /// Links with the same number are alike in all but their ends.
@@ -161,6 +162,8 @@ class Topology {
   [[nodiscard]] const LinkSpec& spec(LinkId id) const { return specs_[links_[id.index()].spec]; }
   /// Its id: "h0.gpu4", "leaf3".
   [[nodiscard]] std::string name_of(DeviceId id) const;
+  /// What it goes by in the names of classes: its kind, or "leaf", "spine", "core".
+  [[nodiscard]] std::string role_of(DeviceId id) const;
   /// "h0.nic3->leaf3": this direction. (Faults call both directions together "h0.nic3--leaf3".)
   [[nodiscard]] std::string link_name(LinkId id) const;
   /// For reports: links of one class behave alike ("nvlink", "pcie", "nic->leaf", ...). In a host the link's

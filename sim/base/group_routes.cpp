@@ -27,7 +27,6 @@ std::string_view name_of(Transport transport) { return kTransportNames[static_ca
 
 std::string_view name_of(PathType type) { return kPathNames[static_cast<std::size_t>(type)]; }
 
-bool is_network(Transport transport) { return transport >= Transport::kRdma; }
 
 Transport transport_over(LinkType type) {
   switch (type) {
@@ -49,23 +48,6 @@ Transport transport_over(LinkType type) {
       return Transport::kTcp;
     case LinkType::kEfa:
       return Transport::kEfa;
-  }
-  BUSBAR_CHECK(false);
-}
-
-bool is_network(LinkType type) {
-  switch (type) {
-    case LinkType::kRdma:
-    case LinkType::kSlingshot:
-    case LinkType::kTcp:
-    case LinkType::kEfa:
-      return true;
-    case LinkType::kNvlink:
-    case LinkType::kXgmi:
-    case LinkType::kC2c:
-    case LinkType::kPcie:
-    case LinkType::kUpi:
-      return false;
   }
   BUSBAR_CHECK(false);
 }

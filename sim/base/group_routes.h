@@ -20,7 +20,7 @@ namespace busbar {
 enum class LinkType : std::uint8_t { kNvlink, kXgmi, kC2c, kPcie, kUpi, kRdma, kSlingshot, kTcp, kEfa };
 inline constexpr std::size_t kLinkTypes = 9;
 [[nodiscard]] std::string_view name_of(LinkType type);
-[[nodiscard]] bool is_network(LinkType type);
+[[nodiscard]] constexpr bool is_network(LinkType type) { return type >= LinkType::kRdma; }
 
 /// How data gets from one GPU to the next, slow ones last: what decides latency and efficiency constants.
 /// kPciePeer: through PCIe switches from GPU to GPU; kHostMemory: through a buffer in the CPU's memory (what
@@ -38,7 +38,7 @@ enum class Transport : std::uint8_t {
 };
 inline constexpr std::size_t kTransports = 9;
 [[nodiscard]] std::string_view name_of(Transport transport);
-[[nodiscard]] bool is_network(Transport transport);
+[[nodiscard]] constexpr bool is_network(Transport transport) { return transport >= Transport::kRdma; }
 /// Over one link; PCIe as through switches alone.
 [[nodiscard]] Transport transport_over(LinkType type);
 

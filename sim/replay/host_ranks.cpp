@@ -6,15 +6,17 @@
 namespace busbar {
 
 std::optional<std::int64_t> host_ranks_of(const Topology& topology) {
-  std::vector<std::uint32_t> seen;   // domains in the order of ranks
-  std::vector<std::int64_t> counts;  // of ranks that follow each other in one
+  std::vector<bool> seen(topology.hosts().size(), false);  // by domain
+  std::uint32_t last = kNoHost;
+  std::vector<std::int64_t> counts;  // of ranks that follow each other in one domain
   for (const DeviceId rank : topology.ranks()) {
-    const std::uint32_t host = topology.device(rank).host;
+    const std::uint32_t host = topology.host_of(rank);
     if (host == kNoHost) return std::nullopt;
     const std::uint32_t domain = topology.hosts()[host].domain;
-    if (seen.empty() || seen.back() != domain) {
-      if (std::find(seen.begin(), seen.end(), domain) != seen.end()) return std::nullopt;
-      seen.push_back(domain);
+    if (last != domain) {
+      if (seen[domain]) return std::nullopt;
+      seen[domain] = true;
+      last = domain;
       counts.push_back(0);
     }
     ++counts.back();

@@ -27,8 +27,9 @@ Placement::Placement(const Topology& topology, const Profile& profile)
     : topology_(&topology),
       profile_(&profile),
       router_(topology),
-      sum_(topology.links().size()),
-      capacity_(sustained()) {}
+      sum_(topology.links().size()) {
+  profile_changed();
+}
 
 std::vector<Placement::HostMembers> Placement::by_host(std::span<const std::uint32_t> members) {
   std::vector<HostMembers> hosts;
@@ -102,12 +103,15 @@ Hop Placement::cross(std::span<const DeviceId> stops, double times) {
 // Between hosts a message leaves by the NIC nearest to its sender and, since rails are switched apart, enters
 // by the NIC of the same number; that NIC's GPU hands it on.
 Hop Placement::pair_hop(DeviceId from, DeviceId to, double times) {
-  const std::uint32_t a = topology_->host_of(from);
-  const std::uint32_t b = topology_->host_of(to);
-  if (domain(from) == domain(to) || a == kNoHost || b == kNoHost) return cross(std::array{from, to}, times);
-  const std::optional<Rail> rail = rail_between(from, to);
+  const std::optional<Rail> rail = rail_of_pair(from, to);
   if (!rail) return cross(std::array{from, to}, times);
   return cross(std::array{from, rail->out, rail->in, to}, times);
+}
+
+std::optional<Placement::Rail> Placement::rail_of_pair(DeviceId from, DeviceId to) {
+  if (domain(from) == domain(to) || topology_->host_of(from) == kNoHost || topology_->host_of(to) == kNoHost)
+    return std::nullopt;
+  return rail_between(from, to);
 }
 
 // PXN: a message leaves through the NIC on the receiver's switch, or of its number, reached over NVLink.

@@ -87,7 +87,7 @@ class Placement {
                                                 std::span<const Round> rounds);
 
   /// After numbers in the profile have changed.
-  void profile_changed() { capacity_ = sustained(); }
+  void profile_changed();
   /// capacity[link] that communication sustains, bytes/s.
   [[nodiscard]] const std::vector<double>& capacities() const { return capacity_; }
   [[nodiscard]] const Generation& generation(std::uint32_t rank) const;
@@ -97,6 +97,15 @@ class Placement {
   [[nodiscard]] const Generation& oldest(std::span<const std::uint32_t> members) const;
   /// The GPU models that no generation of the profile matches (its newest stands in).
   [[nodiscard]] std::vector<std::string> unmatched_models() const;
+
+  [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
+  [[nodiscard]] Router& router() { return router_; }
+  [[nodiscard]] const HostShapes& shapes() const { return router_.shapes(); }
+  /// The NICs by which a message goes from one host to another; none where it goes otherwise.
+  struct Rail {
+    DeviceId out, in;
+  };
+  [[nodiscard]] std::optional<Rail> rail_of_pair(DeviceId from, DeviceId to);
 
  private:
   using Orders = std::vector<std::vector<std::uint32_t>>;  // cyclic; by place among a host's members
@@ -126,7 +135,6 @@ class Placement {
     [[nodiscard]] std::size_t count() const { return rails() * per_rail; }
     [[nodiscard]] std::size_t rail_of(std::size_t channel) const { return channel % rails(); }
   };
-  [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
   [[nodiscard]] std::uint32_t domain(DeviceId id) const {
     const std::uint32_t host = topology_->host_of(id);
     return host == kNoHost ? kNoHost : topology_->hosts()[host].domain;
@@ -180,10 +188,6 @@ class Placement {
   /// A hop over given stops; `times` of its uses go into `sum_`.
   [[nodiscard]] Hop cross(std::span<const DeviceId> stops, double times = 1);
   [[nodiscard]] Hop pair_hop(DeviceId from, DeviceId to, double times = 1);
-  struct Rail {
-    DeviceId out, in;  // NICs
-  };
-  /// By which NICs a message goes from host to host; none without NICs.
   [[nodiscard]] std::optional<Rail> rail_between(DeviceId from, DeviceId to);
   void extend(Hop& hop, const RouteRef& route, double times);
   [[nodiscard]] std::vector<Hop> exchange(std::span<const std::uint32_t> members);
@@ -206,6 +210,7 @@ class Placement {
   const Profile* profile_;
   Router router_;
   UsageSum sum_;
+  std::vector<const Generation*> generations_;  // by GPU model, and one for GPUs without
   std::vector<double> capacity_;
   std::map<std::vector<double>, RingSet> ring_sets_;  // by the links between the members
   std::map<std::vector<DeviceId>, HostPaths> paths_;  // by the devices that stand for theirs

@@ -11,18 +11,20 @@ std::vector<double> Placement::sustained() const {
   // The efficiency of links between GPUs is that of the host's GPUs.
   std::vector<const Generation*> by_host(topology_->hosts().size(), nullptr);
   for (std::uint32_t r = 0; r < ranks(); ++r) {
-    const std::uint32_t host = topology_->device(device(r)).host;
+    const std::uint32_t host = topology_->host_of(device(r));
     if (host != kNoHost && by_host[host] == nullptr) by_host[host] = &generation(r);
   }
   const Generation& fallback = generation(0);
   std::vector<double> capacity;
-  capacity.reserve(topology_->links().size());
-  for (const Link& link : topology_->links()) {
-    const bool between_gpus = link.type == LinkType::kNvlink || link.type == LinkType::kXgmi;
-    const std::uint32_t host = between_gpus ? topology_->device(link.from).host : kNoHost;
+  const std::size_t links = topology_->links().size();
+  capacity.reserve(links);
+  for (std::size_t l = 0; l < links; ++l) {
+    const LinkSpec& spec = topology_->spec(LinkId::from_index(l));
+    const bool between_gpus = spec.type == LinkType::kNvlink || spec.type == LinkType::kXgmi;
+    const std::uint32_t host = between_gpus ? topology_->host_of(topology_->from(LinkId::from_index(l))) : kNoHost;
     const Generation* g = host == kNoHost ? nullptr : by_host[host];
-    capacity.push_back(link.bandwidth.Bps() *
-                       link_efficiency(link.type, *profile_, g == nullptr ? fallback : *g));
+    capacity.push_back(spec.bandwidth.Bps() *
+                       link_efficiency(spec.type, *profile_, g == nullptr ? fallback : *g));
   }
   return capacity;
 }
@@ -34,12 +36,21 @@ const Generation& Placement::oldest(std::span<const std::uint32_t> members) cons
   return *oldest;
 }
 
+void Placement::profile_changed() {
+  generations_.clear();
+  for (const GpuModel& model : topology_->gpu_models())
+    generations_.push_back(generation_of(*profile_, model.name).generation);
+  generations_.push_back(generation_of(*profile_, "").generation);
+  capacity_ = sustained();
+}
+
 const Generation& Placement::generation(std::uint32_t rank) const {
-  return *generation_of(*profile_, gpu_model(rank)).generation;
+  const std::int32_t model = topology_->gpu_model_of(device(rank));
+  return *(model < 0 ? generations_.back() : generations_[static_cast<std::size_t>(model)]);
 }
 
 std::string_view Placement::gpu_model(std::uint32_t rank) const {
-  const std::int32_t model = topology_->device(device(rank)).gpu_model;
+  const std::int32_t model = topology_->gpu_model_of(device(rank));
   return model < 0 ? "" : std::string_view(topology_->gpu_models()[static_cast<std::size_t>(model)].name);
 }
 

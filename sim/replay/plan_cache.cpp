@@ -204,7 +204,6 @@ std::uint32_t PlanCache::record_of(GroupState& state, const Key& key, const Choi
                         .latency = plan.latency(),
                         .rate_bound = std::string(plan.rate_bound)});
   if (is_new) origins_.push_back({&state, key.root, key.splits, key.type});
-  if (counted_.insert({it->second, &state}).second) ++records_[it->second].groups;
   return it->second;
 }
 

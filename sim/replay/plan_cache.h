@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -29,7 +28,7 @@ struct OperationRecord {
   Bytes bytes;
   std::string algorithm, protocol;
   std::int64_t channels = 0;
-  std::uint64_t groups = 0;  // distinct groups that run it
+  std::uint64_t groups = 0;  // distinct groups that run it, counted by who replays them
   std::uint64_t runs = 0;    // over all groups
   double time_ps = 0;        // over all runs; a sum that may pass the range of Time
   double exposed_ps = 0;     // over all runs and member ranks
@@ -151,7 +150,6 @@ class PlanCache {
   std::vector<OperationRecord> records_;
   std::vector<Origin> origins_;  // by record
   std::map<RecordKey, std::uint32_t> record_index_;
-  std::set<std::pair<std::uint32_t, const GroupState*>> counted_;  // records and the groups that have them
 };
 
 }  // namespace busbar

@@ -27,7 +27,7 @@ const Op* Replay::present_op(std::uint32_t player, std::uint32_t stream) const {
 }
 
 std::uint32_t Replay::mailbox(std::uint32_t player, const Transfer& transfer) const {
-  const System::PeerBoxes& boxes = system_.boxes_of[player][transfer.peer_slot];
+  const PeerBoxes& boxes = system_.boxes(player, transfer.peer_slot);
   return transfer.is_send ? boxes.out : boxes.in;
 }
 

@@ -131,7 +131,7 @@ class Replay {
   /// The mailbox of a transfer, and the meeting of a collective.
   [[nodiscard]] std::uint32_t mailbox(std::uint32_t player, const Transfer& transfer) const;
   [[nodiscard]] std::uint32_t meeting(std::uint32_t player, const Op& op) const {
-    return system_.meeting_of[player][op.group_slot];
+    return system_.meeting(player, op.group_slot);
   }
 
  private:

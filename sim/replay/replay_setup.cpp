@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "sim/base/digest.h"
 #include "sim/base/error.h"
@@ -40,9 +41,8 @@ System Replay::find_system(const ReplayOptions& options) {
          .given = fmt::format("{} ranks", trace_->ranks)});
   slow_ranks();
   price_kernels();
-  const SystemParts parts{trace_, &index_, &calls_, &kinds_, &plans_};
-  System whole = whole_system(parts);
-  return options.symmetry ? merged_system(parts, whole, colours(options.apart)) : std::move(whole);
+  const SystemParts parts{trace_, &index_, &calls_, &kinds_, &plans_, &placement_};
+  return options.symmetry ? merged_system(parts, colours(options.apart)) : whole_system(parts);
 }
 
 // What a rank or a link brings along: its kernels' times and its GPU; its capacity and what reports call it.
@@ -57,11 +57,22 @@ SystemColours Replay::colours(std::span<const std::uint32_t> apart) const {
   }
   for (const std::uint32_t rank : apart)
     if (rank < trace_->ranks) colours.ranks[rank] = mix(colours.ranks[rank], rank + 1);
+  // Like the name of its class: the type, in the network the roles of both ends.
+  std::unordered_map<DeviceId, std::uint64_t> roles;
+  const auto role = [&](DeviceId device) {
+    const auto [it, is_new] = roles.try_emplace(device, 0);
+    if (is_new) it->second = fnv1a(topology_->role_of(device));
+    return it->second;
+  };
+  colours.links.reserve(topology_->links().size());
   for (std::size_t i = 0; i < topology_->links().size(); ++i) {
     const LinkId id = LinkId::from_index(i);
     const std::uint64_t capacity = std::bit_cast<std::uint64_t>(placement_.capacities()[i]);
-    const std::uint64_t nominal = std::bit_cast<std::uint64_t>(topology_->link(id).bandwidth.Bps());
-    colours.links.push_back(mix(mix(capacity, nominal), fnv1a(topology_->link_class(id))));
+    const std::uint64_t nominal = std::bit_cast<std::uint64_t>(topology_->spec(id).bandwidth.Bps());
+    const LinkType type = topology_->spec(id).type;
+    std::uint64_t named = static_cast<std::uint64_t>(type);
+    if (is_network(type)) named = mix(role(topology_->from(id)), role(topology_->to(id)));
+    colours.links.push_back(mix(mix(capacity, nominal), named));
   }
   return colours;
 }

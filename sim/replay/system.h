@@ -11,6 +11,7 @@
 #include "sim/replay/calls.h"
 #include "sim/replay/plan_cache.h"
 #include "sim/replay/program_index.h"
+#include "sim/replay/system_outline.h"
 #include "workloads/trace.h"
 
 namespace busbar {
@@ -42,22 +43,26 @@ struct Mailbox {
 };
 
 struct System {
-  static constexpr std::uint32_t kNone = 0xffffffffU;
-  struct PeerBoxes {
-    std::uint32_t out = kNone, in = kNone;  // mailboxes of sends to the peer, of receives from it
-  };
+  static constexpr std::uint32_t kNone = PeerBoxes::kNone;
 
   std::vector<Player> players;                // in the order of their ranks
   std::vector<std::uint32_t> player_of_rank;  // by rank
   std::vector<Meeting> meetings;
   std::vector<Mailbox> mailboxes;
-  std::vector<std::vector<std::uint32_t>> meeting_of;  // player, group slot
-  std::vector<std::vector<PeerBoxes>> boxes_of;        // player, peer slot
-  std::vector<std::uint64_t> links_alike;              // by link: how many it stands for
-  std::deque<PlannedOperation> merged;                 // plans of classes
-  std::deque<std::vector<ResourceUse>> merged_usage;   // borrowed by them
+  std::vector<std::uint32_t> first_meeting, meeting_of;  // CSR: player, group slot
+  std::vector<std::uint32_t> first_box;                  // CSR: player, peer slot
+  std::vector<PeerBoxes> boxes_of;
+  std::vector<std::uint64_t> links_alike;             // by link: how many it stands for; empty: one each
+  std::deque<PlannedOperation> merged;                // plans of classes
+  std::deque<std::vector<ResourceUse>> merged_usage;  // borrowed by them
 
   [[nodiscard]] bool merges() const { return players.size() < player_of_rank.size(); }
+  [[nodiscard]] std::uint32_t meeting(std::uint32_t player, std::uint32_t group_slot) const {
+    return meeting_of[first_meeting[player] + group_slot];
+  }
+  [[nodiscard]] const PeerBoxes& boxes(std::uint32_t player, std::uint32_t peer_slot) const {
+    return boxes_of[first_box[player] + peer_slot];
+  }
 };
 
 /// The plan of a call. Requires: one of the list.
@@ -69,7 +74,18 @@ struct SystemParts {
   const Calls* calls = nullptr;
   const GroupKinds* kinds = nullptr;
   PlanCache* plans = nullptr;
+  Placement* placement = nullptr;
 };
+
+/// The calls of a list with their plans on a group, or for messages between two ranks; counts `alike` groups
+/// for the records of those plans.
+/// Errors (Error, kInput): what planning says.
+[[nodiscard]] std::vector<PlannedCall> planned_calls(const SystemParts& parts,
+                                                     std::span<const std::uint32_t> calls, GroupId group,
+                                                     std::uint64_t alike);
+[[nodiscard]] std::vector<PlannedCall> planned_calls(const SystemParts& parts,
+                                                     std::span<const std::uint32_t> calls,
+                                                     const SystemOutline::Box& box, std::uint64_t alike);
 
 /// Every rank for itself, all plans made.
 /// Errors (Error, kInput): what planning a call on a group says.
@@ -82,10 +98,10 @@ struct SystemColours {
 
 /// One representative per class of the coarsest equitable partition of ranks, groups, pairs, channels and
 /// links. Its replay gives every time that the whole system's gives, exactly: max-min rates are unique, so
-/// they are equal on classes, and by induction over events all times are. Requires: `whole` made from
-/// `parts`. Cost:   O(rounds of refinement x size of all plans). Source: Grohe, Kersting, Mladenov & Selman
-/// 2014, "Dimension reduction via colour refinement".
-[[nodiscard]] System merged_system(const SystemParts& parts, const System& whole,
-                                   const SystemColours& colours);
+/// they are equal on classes, and by induction over events all times are.
+/// Errors (Error, kInput): what planning a call on a group says.
+/// Cost:   building is linear in ranks, groups, pairs and what their plans cross; then that of `refine`.
+/// Source: Grohe, Kersting, Mladenov & Selman 2014, "Dimension reduction via colour refinement".
+[[nodiscard]] System merged_system(const SystemParts& parts, const SystemColours& colours);
 
 }  // namespace busbar

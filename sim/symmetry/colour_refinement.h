@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/base/digest.h"
@@ -14,16 +16,44 @@ namespace busbar {
 struct ColouredGraph {
   struct Edge {
     std::uint32_t a = 0, b = 0;
-    std::uint64_t label = 0;
+    std::uint32_t label = 0;  // number in `labels`
   };
   std::vector<std::uint64_t> colours;  // by vertex: what sets it apart by itself
   std::vector<Edge> edges;
+  std::vector<std::uint64_t> labels;  // each distinct one once
 
   std::uint32_t add_vertex(std::uint64_t colour) {
     colours.push_back(colour);
     return static_cast<std::uint32_t>(colours.size() - 1);
   }
-  void add_edge(std::uint32_t a, std::uint32_t b, std::uint64_t label) { edges.push_back({a, b, label}); }
+  void add_edge(std::uint32_t a, std::uint32_t b, std::uint64_t label) {
+    edges.push_back({a, b, number_of(label)});
+  }
+  [[nodiscard]] std::uint32_t number_of(std::uint64_t label) {
+    if (last_ < labels.size() && labels[last_] == label) return last_;
+    const auto [it, is_new] = numbers_.try_emplace(label, static_cast<std::uint32_t>(labels.size()));
+    if (is_new) labels.push_back(label);
+    return last_ = it->second;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  std::uint32_t last_ = 0;
+};
+
+/// A graph's edges by vertex, each at both of its ends (compressed sparse rows).
+struct Neighbours {
+  struct End {
+    std::uint32_t vertex = 0;  // at the other end
+    std::uint32_t label = 0;
+  };
+  std::vector<std::uint32_t> first;  // by vertex, and one past the last
+  std::vector<End> ends;             // in the order of the edges
+
+  explicit Neighbours(const ColouredGraph& graph);
+  [[nodiscard]] std::span<const End> of(std::uint32_t vertex) const {
+    return std::span(ends).subspan(first[vertex], first[vertex + 1] - first[vertex]);
+  }
 };
 
 /// Classes are numbered in the order of their lowest vertex.
@@ -34,19 +64,23 @@ struct Partition {
   [[nodiscard]] std::size_t classes() const { return first.size(); }
 };
 
-/// The coarsest equitable partition, by rounds of hashing: a vertex's next colour is its colour and the
-/// multiset of (label, colour) of its edges, until a round splits nothing.
-/// Shapes:   class_of[vertices].      Requires: edges between vertices that exist.      Throws: nothing.
-/// Exact:    the result is checked edge by edge (`is_equitable`); should hashes ever have met by chance, it
-/// is
+/// The coarsest equitable partition. A class splits the classes of its neighbours by what labels their edges
+/// into it have, added up as hashes; of a class that is split all parts but the largest split others in turn.
+/// Shapes:   class_of[vertices].      Requires: edges between vertices that exist, `neighbours` made of `graph`.
+/// Throws:   nothing.
+/// Exact:    the result is checked edge by edge (`is_equitable`); should hashes ever have met by chance, it is
 ///           the partition into single vertices, which is equitable too.
-/// Cost:     O(rounds x (vertices + edges)); rounds <= the longest way that a difference has to travel.
+/// Cost:     O((vertices + edges) log vertices).
 /// Source:   Berkholz, Bonsma & Grohe 2017, "Tight lower and upper bounds for the complexity of canonical
-///           colour refinement"; rounds in place of their worklist, as distances here are short.
+///           colour refinement"; Paige & Tarjan 1987 (all but the largest part).
+[[nodiscard]] Partition refine(const ColouredGraph& graph, const Neighbours& neighbours);
 [[nodiscard]] Partition refine(const ColouredGraph& graph);
 
-/// Whether all vertices of a class have one colour and, per label and class, equally many edges.
-/// Cost: O(edges x log of the largest degree).
+/// Whether all vertices of a class have one colour and, per label and class, equally many edges. Exact: counts
+/// are compared, no hashes.
+/// Cost: O(vertices + edges).
+[[nodiscard]] bool is_equitable(const ColouredGraph& graph, const Neighbours& neighbours,
+                                const Partition& partition);
 [[nodiscard]] bool is_equitable(const ColouredGraph& graph, const Partition& partition);
 
 }  // namespace busbar

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
+#include "sim/base/digest.h"
 #include "sim/base/error.h"
 #include "workloads/rank_set.h"
 
@@ -12,12 +14,6 @@ namespace busbar {
 namespace {
 
 constexpr std::array<std::string_view, 4> kDirections = {"tp", "cp", "dp", "pp"};
-
-std::vector<std::int64_t> zero_to(std::int64_t n) {
-  std::vector<std::int64_t> list(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i);
-  return list;
-}
 
 }  // namespace
 
@@ -84,67 +80,86 @@ std::vector<std::uint32_t> Layout::hosted_experts(std::string_view slot, const P
   return rail;
 }
 
+std::uint32_t Layout::member(std::string_view slot, const Place& place, std::int64_t i) const {
+  const auto holder = [&](std::int64_t number) {
+    return rank_of({place.tp, number % parallel_.cp, number / parallel_.cp, place.pp});
+  };
+  if (slot == "tp") return rank_of({i, place.cp, place.dp, place.pp});
+  if (slot == "dp") return holder(i);
+  if (slot == "cp") return rank_of({place.tp, i, place.dp, place.pp});
+  if (slot == "pp") return rank_of({place.tp, place.cp, place.dp, i});
+  if (slot == "embedding") return rank_of({place.tp, place.cp, place.dp, i == 0 ? 0 : parallel_.pp - 1});
+  if (slot == "shard" || slot == "replica") {
+    const std::int64_t shard = size("shard");
+    const std::int64_t replica = place.cp + parallel_.cp * place.dp;  // number among the holders of one shard
+    return holder(slot == "shard" ? replica / shard * shard + i : replica % shard + i * shard);
+  }
+  const std::int64_t index = block_index(place);
+  const std::int64_t etp = parallel_.etp, all = etp * parallel_.ep;
+  const auto in_block = [&](std::int64_t number) { return rank_of(from_block(number, place.pp)); };
+  if (slot == "etp") return in_block(index / etp * etp + i);
+  if (slot == "ep") return in_block(index / all * all + i * etp + index % etp);
+  BUSBAR_CHECK(slot == "edp");
+  return in_block(i * all + index % all);
+}
+
 std::vector<std::uint32_t> Layout::members(std::string_view slot, const Place& place) const {
   if (slot == "ep.host" || slot == "ep.rail") return hosted_experts(slot, place);
   std::vector<std::uint32_t> ranks;
-  const auto add = [&](const Place& p) { ranks.push_back(rank_of(p)); };
-  const std::int64_t shard = size("shard");
-  const std::int64_t replica = place.cp + parallel_.cp * place.dp;  // number among the holders of one shard
-  const auto holder = [&](std::int64_t number) {
-    add({place.tp, number % parallel_.cp, number / parallel_.cp, place.pp});
-  };
-  const std::int64_t index = block_index(place);
-  const std::int64_t etp = parallel_.etp, ep = parallel_.ep;
-  for (const std::int64_t i : zero_to(size(slot))) {
-    if (slot == "tp") add({i, place.cp, place.dp, place.pp});
-    if (slot == "cp") add({place.tp, i, place.dp, place.pp});
-    if (slot == "pp") add({place.tp, place.cp, place.dp, i});
-    if (slot == "dp") holder(i);
-    if (slot == "shard") holder(replica / shard * shard + i);
-    if (slot == "replica") holder(replica % shard + i * shard);
-    if (slot == "etp") add(from_block(index / etp * etp + i, place.pp));
-    if (slot == "ep") add(from_block(index / (etp * ep) * (etp * ep) + i * etp + index % etp, place.pp));
-    if (slot == "edp") add(from_block(i * etp * ep + index % (etp * ep), place.pp));
-    if (slot == "embedding") add({place.tp, place.cp, place.dp, i == 0 ? 0 : parallel_.pp - 1});
-  }
+  const std::int64_t n = size(slot);
+  for (std::int64_t i = 0; i < n; ++i) ranks.push_back(member(slot, place, i));
   return ranks;
+}
+
+std::uint32_t Layout::first_member(std::string_view slot, const Place& place) const {
+  if (slot == "ep.host" || slot == "ep.rail") return hosted_experts(slot, place).front();
+  return member(slot, place, 0);
 }
 
 std::vector<std::uint32_t> Layout::stage(std::int64_t pp) const {
   std::vector<std::uint32_t> ranks;
-  for (const std::int64_t i : zero_to(parallel_.tp * parallel_.cp * parallel_.dp))
+  for (std::int64_t i = 0; i < parallel_.tp * parallel_.cp * parallel_.dp; ++i)
     ranks.push_back(rank_of(from_block(i, pp)));
   std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
 
 GroupId GroupBinder::group(std::string_view slot, const Place& place) {
-  const std::vector<std::uint32_t> ranks = layout_->members(slot, place);
-  const auto [it, is_new] = known_.try_emplace({std::string(slot), ranks.front()}, GroupId(0));
+  auto known = known_.find(slot);
+  if (known == known_.end()) known = known_.emplace(std::string(slot), Known()).first;
+  const auto [it, is_new] =
+      known->second.by_first.try_emplace(layout_->first_member(slot, place), GroupId(0));
   if (!is_new) return it->second;
   // One communicator of a kind goes by the kind's name alone.
   const bool alone = layout_->size(slot) == layout_->world();
-  Group group{.name = alone ? std::string(slot) : fmt::format("{}{}", slot, numbers_[std::string(slot)]++)};
-  for (const std::uint32_t rank : ranks) append_rank(group.members, rank);
+  Group group{.name = alone ? std::string(slot) : fmt::format("{}{}", slot, known->second.groups++)};
+  for (const std::uint32_t rank : layout_->members(slot, place)) append_rank(group.members, rank);
   it->second = GroupId(static_cast<std::uint32_t>(trace_->groups.size()));
   trace_->groups.push_back(std::move(group));
   return it->second;
 }
 
 void GroupBinder::bind(const Ranks& which, std::uint32_t program, const std::vector<Peer>& peers) {
-  std::map<std::vector<std::uint32_t>, std::size_t> by_groups;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_groups;  // bindings, by a hash of their groups
   for (const std::uint32_t rank : layout_->stage(which.stage)) {
-    if (which.classes > 1 && layout_->expert_place(layout_->place_of(rank)) != which.ep) continue;
+    const Place place = layout_->place_of(rank);
+    if (which.classes > 1 && layout_->expert_place(place) != which.ep) continue;
     std::vector<GroupId> groups;
-    std::vector<std::uint32_t> key;
+    groups.reserve(trace_->programs[program].group_slots.size());
+    std::uint64_t hash = 0;
     for (const std::string& slot : trace_->programs[program].group_slots) {
-      groups.push_back(group(slot, layout_->place_of(rank)));
-      key.push_back(groups.back().value());
+      groups.push_back(group(slot, place));
+      hash = mix(hash, groups.back().value());
     }
-    const auto [it, is_new] = by_groups.try_emplace(key, trace_->bindings.size());
-    if (is_new)
-      trace_->bindings.push_back({.ranks = {}, .program = program, .groups = groups, .peers = peers});
-    append_rank(trace_->bindings[it->second].ranks, rank);
+    std::vector<std::size_t>& candidates = by_groups[hash];
+    auto same = std::find_if(candidates.begin(), candidates.end(),
+                             [&](std::size_t b) { return trace_->bindings[b].groups == groups; });
+    if (same == candidates.end()) {
+      same = candidates.insert(same, trace_->bindings.size());
+      trace_->bindings.push_back(
+          {.ranks = {}, .program = program, .groups = std::move(groups), .peers = peers});
+    }
+    append_rank(trace_->bindings[*same].ranks, rank);
   }
 }
 

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "workloads/trace.h"
@@ -41,6 +43,8 @@ class Layout {
   [[nodiscard]] std::int64_t pipeline_stride() const { return stride_[3]; }
   /// Ranks of the communicator `slot` that holds `place`, in member order.
   [[nodiscard]] std::vector<std::uint32_t> members(std::string_view slot, const Place& place) const;
+  /// The first of them.
+  [[nodiscard]] std::uint32_t first_member(std::string_view slot, const Place& place) const;
   /// How many ranks each communicator of `slot` has.
   [[nodiscard]] std::int64_t size(std::string_view slot) const;
   /// Number of a rank in its expert-parallel group.
@@ -51,6 +55,8 @@ class Layout {
   [[nodiscard]] std::vector<std::uint32_t> stage(std::int64_t pp) const;
 
  private:
+  /// Requires: a slot that does not depend on hosts; i below its size.
+  [[nodiscard]] std::uint32_t member(std::string_view slot, const Place& place, std::int64_t i) const;
   [[nodiscard]] std::int64_t block_index(const Place& place) const;
   [[nodiscard]] std::vector<std::uint32_t> hosted_experts(std::string_view slot, const Place& place) const;
   [[nodiscard]] Place from_block(std::int64_t index, std::int64_t pp) const;
@@ -77,8 +83,11 @@ class GroupBinder {
 
   const Layout* layout_;
   StepTrace* trace_;
-  std::map<std::pair<std::string, std::uint32_t>, GroupId> known_;  // slot and first member
-  std::map<std::string, std::uint32_t> numbers_;                    // groups of a slot so far
+  struct Known {
+    std::unordered_map<std::uint32_t, GroupId> by_first;  // member
+    std::uint32_t groups = 0;                             // with a number
+  };
+  std::map<std::string, Known, std::less<>> known_;  // by slot
 };
 
 }  // namespace busbar

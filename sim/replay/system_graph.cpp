@@ -1,0 +1,289 @@
+#include "sim/replay/system_graph.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/base/error.h"
+#include "topologies/host_shapes.h"
+
+namespace busbar {
+
+namespace {
+
+// Vertices of different sorts never share a class.
+enum Sort : std::uint64_t { kRank = 1, kGroup, kPair, kChannel, kLink, kEndSegment, kMiddleSegment };
+
+constexpr std::uint64_t kOnce = 1;  // label of a pair's edge to a segment
+
+std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
+std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+
+std::uint64_t strand_label(std::uint32_t call, std::size_t phase, const Strand& s) {
+  std::uint64_t h = mix(call, phase);
+  h = mix(h, bits(s.volume));
+  h = mix(h, bits(s.cap.Bps()));
+  return mix(h, bits(s.multiplicity));
+}
+
+}  // namespace
+
+SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline, const SystemColours& colours)
+    : parts_(parts), outline_(outline), ranks_(outline.trace().ranks) {
+  links_ = static_cast<std::uint32_t>(colours.links.size());
+  const std::size_t groups = outline.trace().groups.size();
+  graph_.colours.reserve(ranks_ + links_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
+  for (std::uint32_t r = 0; r < ranks_; ++r)
+    graph_.add_vertex(mix(mix(kRank, parts.index->by_rank[r]), colours.ranks[r]));
+  for (const std::uint64_t colour : colours.links) graph_.add_vertex(mix(kLink, colour));
+  for (std::uint32_t g = 0; g < groups; ++g) add_group(GroupId(g));
+  for (const SystemOutline::Box& box : outline.boxes()) add_pair(box);
+  join_ranks_and_groups();
+  join_ranks_and_pairs();
+}
+
+std::uint32_t SystemGraph::add_vertex(std::uint64_t colour, Kind kind) {
+  kinds_.push_back(kind);
+  return graph_.add_vertex(colour);
+}
+
+SystemGraph::Sketch SystemGraph::sketch_of(std::uint64_t sort, std::span<const PlannedCall> calls) {
+  Sketch sketch{.colour = sort};
+  std::unordered_map<const ResourceUse*, std::size_t> known;
+  const auto channel = [&](std::span<const ResourceUse> usage) -> Channel& {
+    const auto [it, is_new] = known.try_emplace(usage.data(), sketch.channels.size());
+    if (is_new) sketch.channels.push_back({0, {usage.begin(), usage.end()}});
+    return sketch.channels[it->second];
+  };
+  for (const PlannedCall& c : calls) {
+    const Plan& plan = c.planned->plan;
+    sketch.colour = mix(mix(sketch.colour, c.call), c.planned->record);
+    sketch.colour = mix(mix(sketch.colour, bits(plan.sms)), bits(plan.tail.ps()));
+    sketch.colour = mix(sketch.colour, bits(plan.memory_bytes_per_byte));
+    for (std::size_t p = 0; p < plan.phases.size(); ++p) {
+      std::uint64_t nowhere = 0;  // strands that cross no link
+      for (const Strand& s : plan.phases[p].strands)
+        (s.usage.empty() ? nowhere : channel(s.usage).strands) += strand_label(c.call, p, s);
+      sketch.colour = mix(mix(sketch.colour, bits(plan.phases[p].latency.ps())), nowhere);
+    }
+  }
+  return sketch;
+}
+
+SystemGraph::Owner SystemGraph::add_owner(const Sketch& sketch) {
+  Owner owner{.vertex = add_vertex(sketch.colour, kOther)};
+  owner.first_channel = owner.vertex + 1;
+  for (const Channel& channel : sketch.channels) {
+    const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
+    graph_.add_edge(owner.vertex, vertex, channel.strands);
+    for (const ResourceUse& use : channel.uses)
+      graph_.add_edge(vertex, vertex_of_link(use.resource.value()), bits(use.flows));
+  }
+  return owner;
+}
+
+SystemGraph::Owner SystemGraph::add_copy(const Sketch& sketch, std::uint32_t island) {
+  const HostShapes& shapes = parts_.placement->shapes();
+  Owner owner{.vertex = add_vertex(sketch.colour, kOther)};
+  owner.first_channel = owner.vertex + 1;
+  for (const Channel& channel : sketch.channels) {
+    const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
+    graph_.add_edge(owner.vertex, vertex, channel.strands);
+    for (const ResourceUse& use : channel.uses) {
+      const LinkId link = shapes.link_in(island, LinkId(use.resource.value()));
+      graph_.add_edge(vertex, vertex_of_link(link.value()), bits(use.flows));
+    }
+  }
+  return owner;
+}
+
+bool SystemGraph::localise(Sketch& sketch, std::uint32_t island) const {
+  const HostShapes& shapes = parts_.placement->shapes();
+  for (Channel& channel : sketch.channels)
+    for (ResourceUse& use : channel.uses) {
+      const LinkId link(use.resource.value());
+      if (!shapes.is_inside(island, link)) return false;
+      use.resource = ResourceId(shapes.representative(link, island).value());
+    }
+  return true;
+}
+
+bool SystemGraph::fits(const Sketch& sketch, std::uint32_t island) const {
+  const HostShapes& shapes = parts_.placement->shapes();
+  const std::vector<double>& capacity = parts_.placement->capacities();
+  for (const Channel& channel : sketch.channels)
+    for (const ResourceUse& use : channel.uses)
+      if (capacity[shapes.link_in(island, LinkId(use.resource.value())).index()] !=
+          capacity[use.resource.index()])
+        return false;
+  return true;
+}
+
+std::uint32_t SystemGraph::island_of(std::span<const std::uint32_t> members, Key& key) const {
+  const HostShapes& shapes = parts_.placement->shapes();
+  const std::uint32_t island = shapes.island(device(members.front()));
+  if (island == kNoHost) return kNoHost;
+  for (const std::uint32_t rank : members) {
+    if (shapes.island(device(rank)) != island) return kNoHost;
+    key.push_back(shapes.representative(device(rank)).value());
+  }
+  return island;
+}
+
+void SystemGraph::add_group(GroupId group) {
+  const std::uint32_t list = outline_.list_of(group);
+  const std::span<const std::uint32_t> calls = outline_.calls(list);
+  const auto planned = [&] { return sketch_of(kGroup, planned_calls(parts_, calls, group, 0)); };
+  const Group& named = outline_.trace().groups[group.index()];
+  Key key{list};
+  const std::uint32_t island = island_of(expand(named.members), key);
+  if (island != kNoHost && !calls.empty()) {
+    const auto [it, is_new] = inside_.try_emplace(std::move(key));
+    if (is_new) {
+      Sketch sketch = planned();
+      if (localise(sketch, island)) it->second = std::move(sketch);
+    }
+    if (it->second && fits(*it->second, island)) {
+      groups_.push_back(add_copy(*it->second, island));
+      return;
+    }
+  }
+  groups_.push_back(add_owner(planned()));
+}
+
+void SystemGraph::add_pair(const SystemOutline::Box& box) {
+  const std::span<const std::uint32_t> calls = outline_.calls(box.list);
+  const auto planned = [&] { return sketch_of(kPair, planned_calls(parts_, calls, box, 0)); };
+  const std::uint32_t members[] = {box.from, box.to};
+  Key key{box.list};
+  const std::uint32_t island = calls.empty() ? kNoHost : island_of(members, key);
+  if (island != kNoHost) {
+    key.push_back(kNoHost);  // no group has such a key
+    const auto [it, is_new] = inside_.try_emplace(std::move(key));
+    if (is_new) {
+      Sketch sketch = planned();
+      if (localise(sketch, island)) it->second = std::move(sketch);
+    }
+    if (it->second && fits(*it->second, island)) {
+      pairs_.push_back(add_copy(*it->second, island));
+      return;
+    }
+  }
+  if (!calls.empty() && island == kNoHost && add_pair_between_hosts(box)) return;
+  pairs_.push_back(add_owner(planned()));
+}
+
+// The pair is a channel of its own: its strands are part of its colour.
+bool SystemGraph::add_pair_between_hosts(const SystemOutline::Box& box) {
+  Placement& placement = *parts_.placement;
+  const HostShapes& shapes = placement.shapes();
+  const DeviceId from = device(box.from), to = device(box.to);
+  const auto rail = placement.rail_of_pair(from, to);
+  if (!rail) return false;
+  const std::optional<RouteRef> way = placement.router().find(rail->out, rail->in, RouteScope::kFabric);
+  if (!way || !way->first || !way->last || !way->is_kept) return false;
+  const PathSummary& path = *way->summary;
+  const std::uint64_t latency = path.latency ? bits(path.latency->ps()) : ~std::uint64_t{0};
+  Key key{box.list,
+          shapes.representative(from).value(),
+          shapes.representative(to).value(),
+          shapes.representative(rail->out).value(),
+          shapes.representative(rail->in).value(),
+          static_cast<std::uint32_t>(path.link),
+          static_cast<std::uint32_t>(path.transport),
+          static_cast<std::uint32_t>(latency >> 32),
+          static_cast<std::uint32_t>(latency)};
+  const RouteRef middle = *way;
+  const auto [it, is_new] = between_.try_emplace(std::move(key));
+  if (is_new) {
+    const Sketch sketch = sketch_of(kPair, planned_calls(parts_, outline_.calls(box.list), box, 0));
+    if (sketch.channels.size() == 1) it->second = mix(sketch.colour, sketch.channels[0].strands);
+  }
+  if (!it->second) return false;
+  const std::uint32_t out = end_segment(from, rail->out, middle.first);
+  const std::uint32_t in = end_segment(rail->in, to, middle.last);
+  const std::uint32_t between = middle_segment(middle);
+  const std::uint32_t vertex = add_vertex(*it->second, kCarrier);
+  pairs_.push_back({vertex, vertex});
+  for (const std::uint32_t segment : {out, in, between})
+    if (segment != PeerBoxes::kNone) graph_.add_edge(vertex, segment, kOnce);
+  return true;
+}
+
+void SystemGraph::add_uses(std::uint32_t vertex, const RouteRef& route) {
+  route.for_each_use([&](const ResourceUse& use) {
+    graph_.add_edge(vertex, vertex_of_link(use.resource.value()), bits(use.flows));
+  });
+}
+
+// From a GPU to its NIC and out by its cable, or the other way in.
+std::uint32_t SystemGraph::end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable) {
+  const auto [it, is_new] =
+      end_segments_.try_emplace((std::uint64_t{from.value()} << 32) | to.value(), PeerBoxes::kNone);
+  if (!is_new) return it->second;
+  it->second = add_vertex(kEndSegment, kSegment);
+  const std::optional<RouteRef> route = parts_.placement->router().find(from, to, RouteScope::kHost);
+  BUSBAR_CHECK(route);
+  add_uses(it->second, *route);
+  graph_.add_edge(it->second, vertex_of_link(cable->value()), bits(kOneFlow));
+  return it->second;
+}
+
+// Between the switches at both ends; none where they are one.
+std::uint32_t SystemGraph::middle_segment(const RouteRef& route) {
+  if (route.middle->usage.empty()) return PeerBoxes::kNone;
+  const auto [it, is_new] = middle_segments_.try_emplace(route.middle, PeerBoxes::kNone);
+  if (!is_new) return it->second;
+  it->second = add_vertex(kMiddleSegment, kSegment);
+  RouteRef alone = route;
+  alone.first = alone.last = std::nullopt;
+  add_uses(it->second, alone);
+  return it->second;
+}
+
+// Slots of one rank that mean the same group make one edge; who is a member without calling has an edge too.
+void SystemGraph::join_ranks_and_groups() {
+  std::vector<std::uint32_t> bound(groups_.size(), 0);  // members with an edge
+  for (std::uint32_t r = 0; r < ranks_; ++r) {
+    const auto slots = outline_.groups_of(r);
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      if (std::find(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(s), slots[s]) !=
+          slots.begin() + static_cast<std::ptrdiff_t>(s))
+        continue;
+      std::uint64_t label = 0;
+      for (std::size_t t = s; t < slots.size(); ++t)
+        if (slots[t] == slots[s]) label = mix(label, 2 * t + 1);
+      graph_.add_edge(groups_[slots[s].index()].vertex, r, label);
+      ++bound[slots[s].index()];
+    }
+  }
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    const auto& ranges = outline_.trace().groups[g].members;
+    if (bound[g] == count(ranges)) continue;
+    for (const std::uint32_t rank : expand(ranges)) {
+      const auto slots = outline_.groups_of(rank);
+      if (std::find(slots.begin(), slots.end(), GroupId(g)) == slots.end())
+        graph_.add_edge(groups_[g].vertex, rank, 0);
+    }
+  }
+}
+
+void SystemGraph::join_ranks_and_pairs() {
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> labels;  // by mailbox
+  for (std::uint32_t r = 0; r < ranks_; ++r) {
+    labels.clear();
+    const auto add = [&](std::uint32_t box, std::uint64_t slot) {
+      if (box == PeerBoxes::kNone) return;
+      auto it = std::find_if(labels.begin(), labels.end(), [&](const auto& l) { return l.first == box; });
+      if (it == labels.end()) it = labels.insert(it, {box, 0});
+      it->second = mix(it->second, slot);
+    };
+    const auto boxes = outline_.boxes_of(r);
+    for (std::size_t s = 0; s < boxes.size(); ++s) {
+      add(boxes[s].out, 2 * s + 1);
+      add(boxes[s].in, 2 * s + 2);
+    }
+    for (const auto& [box, label] : labels) graph_.add_edge(pairs_[box].vertex, r, label);
+  }
+}
+
+}  // namespace busbar

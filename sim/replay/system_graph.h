@@ -1,0 +1,102 @@
+// The whole system as a coloured graph, for refinement.
+//
+//   vertices  ranks; links; groups; pairs; channels (one per usage vector of a group's plans); segments (the
+//             part of a route that many pairs share: from a GPU through its NIC, between two switches, ...)
+//   edges     rank - group (the set of slots that bind it), rank - pair (direction and slots),
+//             owner - channel (the strands that run on it), channel or pair - segment (how often it passes),
+//             channel or segment - link (flows)
+//
+// Groups inside one host, and pairs, are planned once for all that are alike: their hosts have one shape,
+// their members the same places in it, and their messages the same way between the hosts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/replay/system.h"
+#include "sim/replay/system_outline.h"
+#include "sim/symmetry/colour_refinement.h"
+
+namespace busbar {
+
+class SystemGraph {
+ public:
+  /// Borrows its arguments.   Errors (Error, kInput): what planning a call on a group says.
+  SystemGraph(const SystemParts& parts, const SystemOutline& outline, const SystemColours& colours);
+
+  /// A group or a pair.
+  struct Owner {
+    std::uint32_t vertex = 0;
+    std::uint32_t first_channel = 0;  // vertices of its channels, in the order in which its plans name them
+  };
+  [[nodiscard]] ColouredGraph& graph() { return graph_; }
+  [[nodiscard]] const ColouredGraph& graph() const { return graph_; }
+  [[nodiscard]] const Owner& group(std::uint32_t g) const { return groups_[g]; }
+  [[nodiscard]] const Owner& pair(std::uint32_t box) const { return pairs_[box]; }
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+  [[nodiscard]] std::uint32_t links() const { return links_; }
+  [[nodiscard]] bool is_rank(std::uint32_t vertex) const { return vertex < ranks_; }
+  [[nodiscard]] std::uint32_t vertex_of_link(std::uint32_t id) const { return ranks_ + id; }
+  [[nodiscard]] std::uint32_t link_of_vertex(std::uint32_t vertex) const { return vertex - ranks_; }
+  [[nodiscard]] bool is_link(std::uint32_t vertex) const {
+    return vertex >= ranks_ && vertex < ranks_ + links_;
+  }
+  // Requires: neither a rank nor a link.
+  [[nodiscard]] bool is_segment(std::uint32_t vertex) const { return kind(vertex) == kSegment; }
+  [[nodiscard]] bool carries(std::uint32_t vertex) const {  // a channel, or a pair that is its own
+    return kind(vertex) == kCarrier;
+  }
+
+ private:
+  enum Kind : std::uint8_t { kOther, kSegment, kCarrier };
+  /// A usage vector of an owner's plans, and the strands on it.
+  struct Channel {
+    std::uint64_t strands = 0;
+    std::vector<ResourceUse> uses;
+  };
+  /// What an owner looks like in the graph.
+  struct Sketch {
+    std::uint64_t colour = 0;  // all that its plans hold except which links they cross
+    std::vector<Channel> channels;
+  };
+  using Key = std::vector<std::uint32_t>;
+  [[nodiscard]] Kind kind(std::uint32_t vertex) const { return kinds_[vertex - ranks_ - links_]; }
+
+  std::uint32_t add_vertex(std::uint64_t colour, Kind kind);
+  [[nodiscard]] static Sketch sketch_of(std::uint64_t sort, std::span<const PlannedCall> calls);
+  void add_group(GroupId group);
+  void add_pair(const SystemOutline::Box& box);
+  [[nodiscard]] bool add_pair_between_hosts(const SystemOutline::Box& box);
+  [[nodiscard]] Owner add_owner(const Sketch& sketch);
+  /// An owner inside `island`, alike to the one that `sketch` (of the representative island) was made from.
+  [[nodiscard]] Owner add_copy(const Sketch& sketch, std::uint32_t island);
+  /// The sketch in the numbers of the representative island; false if it leaves `island`.
+  [[nodiscard]] bool localise(Sketch& sketch, std::uint32_t island) const;
+  /// Whether the links of `island` have the capacities of the representative's.
+  [[nodiscard]] bool fits(const Sketch& sketch, std::uint32_t island) const;
+  /// The island of all members (then `key` names their places), or kNoHost.
+  [[nodiscard]] std::uint32_t island_of(std::span<const std::uint32_t> members, Key& key) const;
+  void add_uses(std::uint32_t vertex, const RouteRef& route);
+  [[nodiscard]] std::uint32_t end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable);
+  [[nodiscard]] std::uint32_t middle_segment(const RouteRef& route);
+  [[nodiscard]] DeviceId device(std::uint32_t rank) const { return parts_.placement->device(rank); }
+  void join_ranks_and_groups();
+  void join_ranks_and_pairs();
+
+  SystemParts parts_;
+  const SystemOutline& outline_;
+  ColouredGraph graph_;
+  std::uint32_t ranks_ = 0, links_ = 0;
+  std::vector<Kind> kinds_;  // of the vertices after ranks and links
+  std::vector<Owner> groups_, pairs_;
+  std::map<Key, std::optional<Sketch>> inside_;  // none: it leaves the island
+  std::map<Key, std::optional<std::uint64_t>> between_;  // colours of pairs; none: not of one channel
+  std::unordered_map<std::uint64_t, std::uint32_t> end_segments_;
+  std::unordered_map<const Route*, std::uint32_t> middle_segments_;
+};
+
+}  // namespace busbar
