@@ -25,6 +25,7 @@ struct PathSummary {
   Transport transport = Transport::kNvlink;  // the slowest way
   std::optional<Time> latency;               // the sum of those that links state
   bool passes_cpu = false;
+  bool operator==(const PathSummary&) const = default;
 };
 /// `summary` with one more link.
 void add_link(PathSummary& summary, const Topology& topology, LinkId link);

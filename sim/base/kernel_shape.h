@@ -1,10 +1,13 @@
 // What a compute kernel does, before anyone asks how long it takes.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "sim/base/collective_kind.h"
+#include "sim/base/digest.h"
 #include "sim/base/units.h"
 
 namespace busbar {
@@ -14,6 +17,7 @@ namespace busbar {
 struct MatmulShape {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t count = 1;
+  bool operator==(const MatmulShape&) const = default;
 };
 
 /// Scaled dot-product attention. FLOPs forward: 4 b s^2 heads head_dim, halved when causal; backward 2.5 x
@@ -29,6 +33,7 @@ struct AttentionShape {
   std::int64_t value_dim = 0;  // 0: head_dim
   std::int64_t window = 0;     // 0: none
   bool scores_kept = false;    // backward reads the forward's scores instead of computing them again
+  bool operator==(const AttentionShape&) const = default;
 };
 
 /// One kernel, or a run of kernels with one launch. `duration` wins; else the roofline of `flops` and
@@ -41,6 +46,14 @@ struct KernelWork {
   std::optional<MatmulShape> matmul;
   std::optional<AttentionShape> attention;
   double share = 1;  // of the speed that the model of kernels gives: slower code for the same work
+  bool operator==(const KernelWork&) const = default;
+};
+struct KernelWorkHash {
+  std::size_t operator()(const KernelWork& work) const {
+    std::uint64_t h = mix(std::bit_cast<std::uint64_t>(work.flops), std::bit_cast<std::uint64_t>(work.bytes));
+    if (work.duration) h = mix(h, static_cast<std::uint64_t>(work.duration->ps()));
+    return h;
+  }
 };
 
 /// A kernel's two demands, each as the seconds that it would take with the whole of one GPU's resource.

@@ -31,7 +31,7 @@ bool is_priced(CollectiveKind kind) {
 }
 
 // --algorithm is for the collectives that have the row; barriers and sends keep their only one.
-const Algorithm& find_or_throw(CollectiveKind kind, const GroupShape& shape,
+const Algorithm& find_or_throw(CollectiveKind kind, const GroupRoutes& routes,
                                const std::optional<std::string>& wanted) {
   const bool fixed = kind == CollectiveKind::kSendRecv || kind == CollectiveKind::kBarrier;
   std::string name = wanted && !fixed ? *wanted : "";
@@ -45,11 +45,12 @@ const Algorithm& find_or_throw(CollectiveKind kind, const GroupShape& shape,
                  .expected = fmt::format("an algorithm for {} ({})", name_of(kind), known),
                  .given = quoted(name)});
   }
-  const std::string refusal = row->refusal == nullptr ? "" : row->refusal(shape);
+  if (row->refusal == nullptr) return *row;
+  const std::string refusal = row->refusal({routes.ranks, 0, routes.by_host});
   if (!refusal.empty())
     throw Error({.where = "--algorithm",
                  .message = fmt::format("{} cannot run {} on {} ranks: {}", row->name, name_of(kind),
-                                        shape.ranks, refusal)});
+                                        routes.ranks, refusal)});
   return *row;
 }
 
@@ -143,7 +144,7 @@ std::optional<NcclDecider> decider_of(const Operation& op, const Overrides& over
 
 Choice choose(const Operation& op, const Profile& profile, const Overrides& overrides) {
   const GroupRoutes& routes = *op.routes;
-  const Algorithm& row = find_or_throw(op.kind, {routes.ranks, 0, routes.by_host}, overrides.algorithm);
+  const Algorithm& row = find_or_throw(op.kind, routes, overrides.algorithm);
   if (profile.ideal || routes.ranks <= 1)
     return {.algorithm = &row,
             .protocol = profile.ideal ? Protocol::kIdeal : overrides.protocol.value_or(Protocol::kSimple),

@@ -99,6 +99,7 @@ class Placement {
   [[nodiscard]] std::vector<std::string> unmatched_models() const;
 
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
+  [[nodiscard]] std::uint32_t host_of(DeviceId id) const { return topology_->host_of(id); }
   [[nodiscard]] Router& router() { return router_; }
   [[nodiscard]] const HostShapes& shapes() const { return router_.shapes(); }
   /// The NICs by which a message goes from one host to another; none where it goes otherwise.

@@ -91,8 +91,15 @@ class PlanCache {
   [[nodiscard]] const Profile& profile() const { return *profile_; }
   /// The plan of the same operation on the first of its groups at another size.
   [[nodiscard]] Plan plan_at(const OperationRecord& record, Bytes bytes);
-  /// Routes of every group that communicated, for warnings; nullptr for those that did not.
-  [[nodiscard]] const GroupRoutes* routes(GroupId group) const { return groups_[group.index()].routes.get(); }
+  /// Routes of every group that communicated (or of one alike), for warnings; nullptr for those that did not.
+  [[nodiscard]] const GroupRoutes* routes(GroupId group) const {
+    const GroupState& state = groups_[group.index()];
+    return state.routes ? state.routes.get() : state.alike;
+  }
+  /// `group` is like `planned` in all that routes() is asked for.
+  void share_routes(GroupId group, GroupId planned) {
+    groups_[group.index()].alike = groups_[planned.index()].routes.get();
+  }
 
  private:
   static constexpr std::uint32_t kEven = 0xffffffffU;
@@ -108,6 +115,7 @@ class PlanCache {
   struct GroupState {
     std::vector<std::uint32_t> members;
     std::unique_ptr<GroupRoutes> routes;
+    const GroupRoutes* alike = nullptr;  // of another group, where this one is not planned
     std::vector<PairRoute> neighbours;
     std::map<std::pair<std::uint32_t, bool>, std::vector<RingChannel>> chains;  // by root, into it
     // By algorithm, root and matrix.

@@ -10,14 +10,13 @@ namespace {
 
 // For each slot, the first slot that is bound to the same thing.
 template <class T, class Key>
-std::vector<std::uint32_t> aliases(const std::vector<T>& bound, Key key) {
-  std::vector<std::uint32_t> first;
+void find_aliases(const std::vector<T>& bound, Key key, std::vector<std::uint32_t>& first) {
+  first.clear();
   for (std::uint32_t i = 0; i < bound.size(); ++i) {
     std::uint32_t j = 0;
     while (key(bound[j]) != key(bound[i])) ++j;
     first.push_back(j);
   }
-  return first;
 }
 
 struct Pattern {
@@ -32,11 +31,11 @@ bool mixes_peers(const Binding& b) {
          std::any_of(b.peers.begin(), b.peers.end(), [](const Peer& p) { return !p.relative; });
 }
 
-Pattern pattern_of(const Binding& b, std::uint32_t rank) {
-  return {.program = b.program,
-          .groups = aliases(b.groups, [](GroupId g) { return g.value(); }),
-          .peers = aliases(
-              b.peers, [&](const Peer& p) { return p.relative ? std::int64_t{rank} + p.value : p.value; })};
+void find_pattern(const Binding& b, std::uint32_t rank, Pattern& pattern) {
+  const auto peer = [&](const Peer& p) { return p.relative ? std::int64_t{rank} + p.value : p.value; };
+  pattern.program = b.program;
+  find_aliases(b.groups, [](GroupId g) { return g.value(); }, pattern.groups);
+  find_aliases(b.peers, peer, pattern.peers);
 }
 
 class Indexer {
@@ -93,21 +92,27 @@ class Indexer {
 ProgramIndex index_programs(const StepTrace& trace) {
   ProgramIndex index{.programs = {}, .by_rank = std::vector<std::uint32_t>(trace.ranks)};
   std::map<Pattern, std::uint32_t> known;
+  Pattern pattern;
+  auto last = known.end();  // bindings that follow each other mostly have one pattern
   const auto indexed = [&](const Binding& binding, std::uint32_t rank) {
-    const Pattern pattern = pattern_of(binding, rank);
+    find_pattern(binding, rank, pattern);
+    if (last != known.end() && last->first == pattern) return last->second;
     const auto [it, is_new] = known.try_emplace(pattern, static_cast<std::uint32_t>(index.programs.size()));
     if (is_new) index.programs.push_back(Indexer(trace.programs[binding.program], pattern).run());
+    last = it;
     return it->second;
   };
   for (const Binding& binding : trace.bindings) {
     const bool by_rank = mixes_peers(binding);
     std::uint32_t shared = 0;
     bool first = true;
-    for (const std::uint32_t rank : expand(binding.ranks)) {
-      if (first || by_rank) shared = indexed(binding, rank);
-      first = false;
-      index.by_rank[rank] = shared;
-    }
+    for (const RankRange& range : binding.ranks)
+      for (std::uint32_t i = 0; i < range.count; ++i) {
+        const std::uint32_t rank = range.first + i * range.stride;
+        if (first || by_rank) shared = indexed(binding, rank);
+        first = false;
+        index.by_rank[rank] = shared;
+      }
   }
   return index;
 }

@@ -51,7 +51,7 @@ SystemGraph::Sketch SystemGraph::sketch_of(std::uint64_t sort, std::span<const P
   std::unordered_map<const ResourceUse*, std::size_t> known;
   const auto channel = [&](std::span<const ResourceUse> usage) -> Channel& {
     const auto [it, is_new] = known.try_emplace(usage.data(), sketch.channels.size());
-    if (is_new) sketch.channels.push_back({0, {usage.begin(), usage.end()}});
+    if (is_new) sketch.channels.push_back({0, {usage.begin(), usage.end()}, usage.data()});
     return sketch.channels[it->second];
   };
   for (const PlannedCall& c : calls) {
@@ -135,7 +135,8 @@ void SystemGraph::add_group(GroupId group) {
   const auto planned = [&] { return sketch_of(kGroup, planned_calls(parts_, calls, group, 0)); };
   const Group& named = outline_.trace().groups[group.index()];
   Key key{list};
-  const std::uint32_t island = island_of(expand(named.members), key);
+  const std::vector<std::uint32_t> members = expand(named.members);
+  const std::uint32_t island = island_of(members, key);
   if (island != kNoHost && !calls.empty()) {
     const auto [it, is_new] = inside_.try_emplace(std::move(key));
     if (is_new) {
@@ -147,7 +148,77 @@ void SystemGraph::add_group(GroupId group) {
       return;
     }
   }
+  if (island == kNoHost && !calls.empty() && add_group_across_hosts(group, members)) return;
   groups_.push_back(add_owner(planned()));
+}
+
+bool SystemGraph::is_one_per_island(std::span<const std::uint32_t> members) {
+  const HostShapes& shapes = parts_.placement->shapes();
+  const auto stamp = static_cast<std::uint32_t>(groups_.size() + 1);
+  for (const std::uint32_t rank : members) {
+    const std::uint32_t island = shapes.island(device(rank));
+    if (island == kNoHost || parts_.placement->host_of(device(rank)) == kNoHost) return false;
+    if (island >= island_seen_.size()) island_seen_.resize(island + 1, 0);
+    if (island_seen_[island] == stamp) return false;
+    island_seen_[island] = stamp;
+  }
+  return members.size() > 1;
+}
+
+std::uint32_t SystemGraph::number_of(const PathSummary& path) {
+  const auto it = std::find(paths_.begin(), paths_.end(), path);
+  const auto number = static_cast<std::uint32_t>(it - paths_.begin());
+  if (it == paths_.end()) paths_.push_back(path);
+  return number;
+}
+
+// One member in each host: the ring goes from each through its NIC to the next one's, as messages do, and is
+// the same for all groups whose members and ways between them are alike. Plans that use trees, or switches
+// that reduce, go other ways: those are made for each group.
+bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uint32_t> members) {
+  if (!is_one_per_island(members)) return false;
+  Placement& placement = *parts_.placement;
+  const HostShapes& shapes = placement.shapes();
+  const std::size_t n = members.size();
+  Key key{outline_.list_of(group)};
+  std::vector<DeviceId> nics;
+  for (const std::uint32_t rank : members) {
+    const std::optional<DeviceId> nic = placement.router().nearest_nic(device(rank));
+    if (!nic) return false;
+    nics.push_back(*nic);
+    key.push_back(shapes.representative(device(rank)).value());
+    key.push_back(shapes.representative(*nic).value());
+  }
+  std::vector<RouteRef> ways;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::optional<RouteRef> way = placement.router().find(nics[i], nics[(i + 1) % n], RouteScope::kFabric);
+    if (!way || !way->first || !way->last || !way->is_kept) return false;
+    ways.push_back(*way);
+    key.push_back(number_of(*way->summary));
+  }
+  const auto [it, is_new] = across_.try_emplace(std::move(key), Across{group, std::nullopt});
+  Across& across = it->second;
+  if (is_new) {
+    const auto planned = planned_calls(parts_, outline_.calls(outline_.list_of(group)), group, 0);
+    Sketch sketch = sketch_of(kGroup, planned);
+    const auto& rings = planned.front().planned->routes->rings;
+    if (rings.size() == 1 && sketch.channels.size() == 1 && sketch.channels[0].data == rings[0].usage.data())
+      across.sketch = std::move(sketch);
+  }
+  if (!across.sketch) return false;
+  parts_.plans->share_routes(group, across.first);
+  const std::uint32_t vertex = add_vertex(across.sketch->colour, kOther);
+  groups_.push_back({.vertex = vertex, .first_channel = vertex + 1});
+  const std::uint32_t channel = add_vertex(kChannel, kCarrier);
+  graph_.add_edge(vertex, channel, across.sketch->channels[0].strands);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t next = (i + 1) % n;
+    graph_.add_edge(channel, end_segment(device(members[i]), nics[i], ways[i].first), kOnce);
+    graph_.add_edge(channel, end_segment(nics[next], device(members[next]), ways[i].last), kOnce);
+    // Not by a segment: which switches follow each other along a ring would set them apart.
+    add_uses(channel, {.middle = ways[i].middle, .summary = ways[i].summary});
+  }
+  return true;
 }
 
 void SystemGraph::add_pair(const SystemOutline::Box& box) {

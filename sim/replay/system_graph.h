@@ -57,6 +57,7 @@ class SystemGraph {
   struct Channel {
     std::uint64_t strands = 0;
     std::vector<ResourceUse> uses;
+    const ResourceUse* data = nullptr;  // the vector itself
   };
   /// What an owner looks like in the graph.
   struct Sketch {
@@ -70,6 +71,9 @@ class SystemGraph {
   [[nodiscard]] static Sketch sketch_of(std::uint64_t sort, std::span<const PlannedCall> calls);
   void add_group(GroupId group);
   void add_pair(const SystemOutline::Box& box);
+  [[nodiscard]] bool add_group_across_hosts(GroupId group, std::span<const std::uint32_t> members);
+  [[nodiscard]] bool is_one_per_island(std::span<const std::uint32_t> members);
+  [[nodiscard]] std::uint32_t number_of(const PathSummary& path);
   [[nodiscard]] bool add_pair_between_hosts(const SystemOutline::Box& box);
   [[nodiscard]] Owner add_owner(const Sketch& sketch);
   /// An owner inside `island`, alike to the one that `sketch` (of the representative island) was made from.
@@ -95,6 +99,13 @@ class SystemGraph {
   std::vector<Owner> groups_, pairs_;
   std::map<Key, std::optional<Sketch>> inside_;  // none: it leaves the island
   std::map<Key, std::optional<std::uint64_t>> between_;  // colours of pairs; none: not of one channel
+  struct Across {
+    GroupId first;
+    std::optional<Sketch> sketch;  // none: its plans use more than one ring
+  };
+  std::map<Key, Across> across_;
+  std::vector<PathSummary> paths_;
+  std::vector<std::uint32_t> island_seen_;  // by island: the last group that was looked at, and one
   std::unordered_map<std::uint64_t, std::uint32_t> end_segments_;
   std::unordered_map<const Route*, std::uint32_t> middle_segments_;
 };

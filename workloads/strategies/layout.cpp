@@ -140,26 +140,27 @@ GroupId GroupBinder::group(std::string_view slot, const Place& place) {
 }
 
 void GroupBinder::bind(const Ranks& which, std::uint32_t program, const std::vector<Peer>& peers) {
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_groups;  // bindings, by a hash of their groups
-  for (const std::uint32_t rank : layout_->stage(which.stage)) {
+  std::unordered_map<std::uint64_t, std::size_t> by_groups;  // bindings, by a hash of their groups
+  const std::vector<std::string>& slots = trace_->programs[program].group_slots;
+  const std::vector<std::uint32_t> ranks = layout_->stage(which.stage);
+  trace_->bindings.reserve(trace_->bindings.size() + ranks.size());
+  std::vector<GroupId> groups;
+  for (const std::uint32_t rank : ranks) {
     const Place place = layout_->place_of(rank);
     if (which.classes > 1 && layout_->expert_place(place) != which.ep) continue;
-    std::vector<GroupId> groups;
-    groups.reserve(trace_->programs[program].group_slots.size());
+    groups.clear();
     std::uint64_t hash = 0;
-    for (const std::string& slot : trace_->programs[program].group_slots) {
+    for (const std::string& slot : slots) {
       groups.push_back(group(slot, place));
       hash = mix(hash, groups.back().value());
     }
-    std::vector<std::size_t>& candidates = by_groups[hash];
-    auto same = std::find_if(candidates.begin(), candidates.end(),
-                             [&](std::size_t b) { return trace_->bindings[b].groups == groups; });
-    if (same == candidates.end()) {
-      same = candidates.insert(same, trace_->bindings.size());
-      trace_->bindings.push_back(
-          {.ranks = {}, .program = program, .groups = std::move(groups), .peers = peers});
+    const auto [it, is_new] = by_groups.try_emplace(hash, trace_->bindings.size());
+    if (!is_new && trace_->bindings[it->second].groups == groups) {
+      append_rank(trace_->bindings[it->second].ranks, rank);
+      continue;
     }
-    append_rank(trace_->bindings[*same].ranks, rank);
+    trace_->bindings.push_back(
+        {.ranks = {{rank, 1, 1}}, .program = program, .groups = groups, .peers = peers});
   }
 }
 
