@@ -89,8 +89,8 @@ bool HostShapes::alike(DeviceId a, DeviceId b) const {
   const Device x = t_.device(a), y = t_.device(b);
   if (x.kind != y.kind || x.gpu_model != y.gpu_model || x.compute != y.compute) return false;
   if ((x.host == kNoHost) != (y.host == kNoHost)) return false;
-  if (x.host != kNoHost && (x.host - island(a) != y.host - island(b) ||
-                            t_.hosts()[x.host].cpu != t_.hosts()[y.host].cpu))
+  if (x.host != kNoHost &&
+      (x.host - island(a) != y.host - island(b) || t_.hosts()[x.host].cpu != t_.hosts()[y.host].cpu))
     return false;
   return x.kind != DeviceKind::kNic || (same_cable(up(a), up(b)) && same_cable(down(a), down(b)));
 }

@@ -22,8 +22,8 @@ struct Cable {
 
 /// Two islands are of one shape if they have the same devices in the same order (kind, GPU model, what faults
 /// left of it, place of the host in its domain, its CPU), joined by the same links between the same places in
-/// the same order (all but their ends), with equal cables at equal NICs. Nothing that a route or a rate inside
-/// depends on is left out but names. Each shape is represented by its first island.
+/// the same order (all but their ends), with equal cables at equal NICs. Nothing that a route or a rate
+/// inside depends on is left out but names. Each shape is represented by its first island.
 class HostShapes {
  public:
   explicit HostShapes(const Topology& topology);

@@ -30,8 +30,7 @@ std::string similar_link(const TopologyBuilder& builder, const std::string& name
   if (!builder.find_device(second)) return similar_device(builder, second);
   std::vector<std::string> names;
   for (const Link& link : builder.links()) {
-    if (link.from == *from)
-      names.push_back(first + name.substr(split, 2) + builder.name_of(link.to));
+    if (link.from == *from) names.push_back(first + name.substr(split, 2) + builder.name_of(link.to));
   }
   return did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
 }

@@ -41,8 +41,8 @@ class RouteSearch {
   /// Nothing if no path is in the scope. from == to: an empty route.
   [[nodiscard]] std::optional<FoundRoute> find(DeviceId from, DeviceId to, RouteScope scope);
 
-  /// Of a switch (which `links_in` network links enter) that is cabled to one other switch alone, by one cable:
-  /// all routes from switch to switch that begin or end there take it.
+  /// Of a switch (which `links_in` network links enter) that is cabled to one other switch alone, by one
+  /// cable: all routes from switch to switch that begin or end there take it.
   struct OnlyWay {
     DeviceId beside;
     LinkId out, in;

@@ -47,8 +47,7 @@ std::vector<bool> representatives(const Topology& t, const HostShapes& shapes) {
 }  // namespace
 
 struct Router::Impl {
-  explicit Impl(const Topology& topology)
-      : t(topology), shapes(t), search(t, representatives(t, shapes)) {}
+  explicit Impl(const Topology& topology) : t(topology), shapes(t), search(t, representatives(t, shapes)) {}
 
   const Found& search_once(DeviceId from, DeviceId to, RouteScope scope);
   const Found& host_route(DeviceId from, DeviceId to);  // of the island's representative
@@ -67,7 +66,7 @@ struct Router::Impl {
   std::unordered_map<std::uint64_t, Found> found;
   std::unordered_map<DeviceId, std::optional<RouteSearch::OnlyWay>> ways;
   std::unordered_map<DeviceId, std::vector<DeviceId>> nics;  // of representatives
-  FoundRoute picked;  // by static routing, last
+  FoundRoute picked;                                         // by static routing, last
 };
 
 const Found& Router::Impl::search_once(DeviceId from, DeviceId to, RouteScope scope) {
@@ -116,8 +115,7 @@ std::optional<RouteRef> Router::Impl::find_in_host(DeviceId from, DeviceId to) {
   if (island == kNoHost || shapes.island(to) != island) return std::nullopt;
   const Found& known = host_route(from, to);
   if (!known) return std::nullopt;
-  return RouteRef{
-      .middle = &known->route, .summary = &known->summary, .shapes = &shapes, .island = island};
+  return RouteRef{.middle = &known->route, .summary = &known->summary, .shapes = &shapes, .island = island};
 }
 
 /// With static routing, the path that it picks for the flow.
@@ -148,8 +146,9 @@ std::optional<RouteRef> Router::Impl::find_in_fabric(DeviceId from, DeviceId to)
   return middle;
 }
 
-/// One path of those that `all` splits a flow over: each device on the way picks one of its links by a hash of
-/// (seed, from, to, device). Every walk along the links ends at `to`, because each lies on a cheapest path.
+/// One path of those that `all` splits a flow over: each device on the way picks one of its links by a hash
+/// of (seed, from, to, device). Every walk along the links ends at `to`, because each lies on a cheapest
+/// path.
 Route Router::Impl::one_of(const Route& all, DeviceId from, DeviceId to) const {
   const std::uint64_t flow =
       mix(t.routing().seed ^ mix((std::uint64_t{from.value()} << 32) | std::uint64_t{to.value()}));

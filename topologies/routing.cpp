@@ -9,43 +9,11 @@
 
 #include "sim/base/error.h"
 #include "topologies/host_shapes.h"
+#include "topologies/route_costs.h"
 #include "topologies/route_search.h"
 
 namespace busbar {
 namespace {
-
-// Costs are whole numbers, so that equally good paths compare equal. Their ratios are the preferences: NVLink
-// before PCIe before anything through a CPU, as in NCCL's path types (src/graph/topo.h: NVL < PIX < PXB < PXN
-// < PHB < SYS). A detour through two more switches of the network costs less than one through a CPU.
-constexpr std::int64_t kNvlinkCost = 10;
-constexpr std::int64_t kC2cCost = 20;
-constexpr std::int64_t kPcieCost = 100;
-constexpr std::int64_t kNetworkCost = 100;
-constexpr std::int64_t kSocketCost = 1'000;
-constexpr std::int64_t kEnterCpuCost = 10'000;
-// A GPU on the way: an NVLink relay (10 + 50 + 10) stands between NVLink and a PCIe switch, and PXN never
-// beats a NIC's own switch.
-constexpr std::int64_t kRelayCost = 50;
-
-std::int64_t cost_of(LinkType type) {
-  switch (type) {
-    case LinkType::kNvlink:
-    case LinkType::kXgmi:
-      return kNvlinkCost;
-    case LinkType::kC2c:
-      return kC2cCost;
-    case LinkType::kPcie:
-      return kPcieCost;
-    case LinkType::kUpi:
-      return kSocketCost;
-    case LinkType::kRdma:
-    case LinkType::kSlingshot:
-    case LinkType::kTcp:
-    case LinkType::kEfa:
-      return kNetworkCost;
-  }
-  return kNetworkCost;
-}
 
 struct Arc {
   LinkId link;
@@ -207,8 +175,7 @@ bool RouteSearch::Impl::may_leave(const Query& q, State state, const Arc& arc, D
 
 bool RouteSearch::Impl::may_leave_gpu(const Query& q, const Arc& arc, DeviceId next) const {
   if (q.any_relay) return true;
-  if (t.kind(q.to) == DeviceKind::kNic)
-    return arc.type == LinkType::kPcie || arc.type == LinkType::kC2c;
+  if (t.kind(q.to) == DeviceKind::kNic) return arc.type == LinkType::kPcie || arc.type == LinkType::kC2c;
   return is_gpu_link(arc.type) && next == q.to;
 }
 
@@ -301,35 +268,6 @@ Route RouteSearch::Impl::flows(const Query& q) {
 RouteSearch::RouteSearch(const Topology& topology, std::vector<bool> among)
     : topology_(&topology), islands_(islands_of(topology)), among_(std::move(among)) {}
 RouteSearch::~RouteSearch() = default;
-
-// All of its links must be cables of two directions, numbered next to each other: then nothing else leads in.
-std::optional<RouteSearch::OnlyWay> RouteSearch::only_way(DeviceId device, std::uint32_t links_in) const {
-  const Topology& t = *topology_;
-  if (t.kind(device) != DeviceKind::kSwitch) return std::nullopt;
-  const auto twin = [&](LinkId link) -> std::optional<LinkId> {
-    for (const std::size_t other : {link.index() + 1, link.index() - 1}) {
-      if (other >= t.links().size()) continue;
-      const LinkId back = LinkId::from_index(other);
-      const LinkSpec &there = t.spec(link), &here = t.spec(back);
-      if (t.from(back) == t.to(link) && t.to(back) == device && here.type == there.type &&
-          here.weight == there.weight)
-        return back;
-    }
-    return std::nullopt;
-  };
-  std::optional<OnlyWay> way;
-  std::uint32_t cables = 0;
-  for (const LinkId out : t.out_links(device)) {
-    if (!is_network(t.spec(out).type)) continue;
-    const std::optional<LinkId> in = twin(out);
-    if (!in) return std::nullopt;
-    ++cables;
-    if (t.kind(t.to(out)) != DeviceKind::kSwitch) continue;
-    if (way) return std::nullopt;
-    way = {t.to(out), out, *in, cost_of(t.spec(out).type) * t.spec(out).weight};
-  }
-  return cables == links_in ? way : std::nullopt;
-}
 
 RouteSearch::Impl& RouteSearch::graph_with(DeviceId from, DeviceId to, RouteScope scope) {
   if (!among_.empty() && scope != RouteScope::kAnywhere) {

@@ -221,9 +221,9 @@ class TopologyBuilder {
   DeviceId add_device(std::string id, DeviceKind kind, std::uint32_t host = kNoHost,
                       std::int32_t gpu_model = -1);
   /// A host of another name with the devices and links that `host` has now: those that it alone owns. Its
-  /// devices are numbered from the returned one on. Requires: `host`'s devices were added one after the other,
-  /// and `links` is what they are joined by, from the first on. Errors: the limit of devices; the name is
-  /// known.
+  /// devices are numbered from the returned one on. Requires: `host`'s devices were added one after the
+  /// other, and `links` is what they are joined by, from the first on. Errors: the limit of devices; the name
+  /// is known.
   struct HostParts {
     std::uint32_t host = 0;
     std::size_t first_device = 0, first_link = 0, links = 0;

@@ -69,7 +69,8 @@ std::vector<std::string> device_lines(const Topology& t) {
   std::vector<std::string> lines;
   for (std::size_t d = 0; d < t.devices().size(); ++d) {
     const Device device = t.devices()[d];
-    std::string line = fmt::format(R"({{"id": {}, "kind": "{}")", json_text(t.name_of(DeviceId::from_index(d))), name_of(device.kind));
+    std::string line = fmt::format(R"({{"id": {}, "kind": "{}")",
+                                   json_text(t.name_of(DeviceId::from_index(d))), name_of(device.kind));
     if (device.gpu_model >= 0) {
       const auto model = static_cast<std::size_t>(device.gpu_model);
       line += fmt::format(R"(, "model": {})", json_text(t.gpu_models()[model].name));
@@ -112,8 +113,8 @@ std::vector<std::string> fault_lines(const Topology& t) {
   for (std::size_t d = 0; d < t.devices().size(); ++d) {
     const Device device = t.devices()[d];
     if (device.compute == 1.0) continue;
-    lines.push_back(fmt::format(R"({{"device": {}, "compute": "{}"}})", json_text(t.name_of(DeviceId::from_index(d))),
-                                percent_text(device.compute)));
+    lines.push_back(fmt::format(R"({{"device": {}, "compute": "{}"}})",
+                                json_text(t.name_of(DeviceId::from_index(d))), percent_text(device.compute)));
   }
   return lines;
 }

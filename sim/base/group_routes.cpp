@@ -27,7 +27,6 @@ std::string_view name_of(Transport transport) { return kTransportNames[static_ca
 
 std::string_view name_of(PathType type) { return kPathNames[static_cast<std::size_t>(type)]; }
 
-
 Transport transport_over(LinkType type) {
   switch (type) {
     case LinkType::kNvlink:

@@ -7,11 +7,32 @@
 
 namespace busbar {
 
-StrandSet::StrandSet(std::vector<double> capacity)
+StrandSet::StrandSet(std::vector<double> capacity, std::vector<bool> implied)
     : solver_(std::move(capacity)),
       head_(solver_.capacity().size(), kEnd),
       resource_mark_(solver_.capacity().size(), 0),
-      peak_(solver_.capacity().size(), 0.0) {}
+      implied_(std::move(implied)),
+      peak_(solver_.capacity().size(), 0.0) {
+  BUSBAR_CHECK(implied_.empty() || implied_.size() == head_.size());
+}
+
+std::uint32_t StrandSet::usage_of(const Strand& strand) {
+  const auto [it, is_new] =
+      usage_index_.try_emplace(strand.usage.data(), static_cast<std::uint32_t>(usages_.size()));
+  if (!is_new) return it->second;
+  Usage& usage = usages_.emplace_back();
+  usage.all = usage.binding = strand.usage;
+  const auto is_implied = [this](const ResourceUse& use) {
+    return !implied_.empty() && implied_[use.resource.index()];
+  };
+  if (std::none_of(strand.usage.begin(), strand.usage.end(), is_implied)) return it->second;
+  usage.sorted.assign(strand.usage.begin(), strand.usage.end());
+  const auto first_implied = std::stable_partition(usage.sorted.begin(), usage.sorted.end(),
+                                                   [&](const ResourceUse& use) { return !is_implied(use); });
+  usage.binding =
+      std::span(usage.sorted).first(static_cast<std::size_t>(first_implied - usage.sorted.begin()));
+  return it->second;
+}
 
 std::uint32_t StrandSet::take_block(std::size_t size) {
   if (auto it = free_blocks_.find(size); it != free_blocks_.end() && !it->second.empty()) {
@@ -26,10 +47,11 @@ std::uint32_t StrandSet::take_block(std::size_t size) {
 
 void StrandSet::link(std::uint32_t slot) {
   Slot& s = slots_[slot];
-  s.first_node = take_block(s.strand->usage.size());
-  for (std::size_t i = 0; i < s.strand->usage.size(); ++i) {
+  const std::span<const ResourceUse> all = usage(s).all;
+  s.first_node = take_block(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
     const auto n = s.first_node + static_cast<std::uint32_t>(i);
-    std::uint32_t& head = head_[s.strand->usage[i].resource.index()];
+    std::uint32_t& head = head_[all[i].resource.index()];
     nodes_[n] = {.slot = slot, .previous = kEnd, .next = head};
     if (head != kEnd) nodes_[head].previous = n;
     head = n;
@@ -38,16 +60,17 @@ void StrandSet::link(std::uint32_t slot) {
 
 void StrandSet::unlink(std::uint32_t slot) {
   const Slot& s = slots_[slot];
-  for (std::size_t i = 0; i < s.strand->usage.size(); ++i) {
+  const std::span<const ResourceUse> all = usage(s).all;
+  for (std::size_t i = 0; i < all.size(); ++i) {
     const Node node = nodes_[s.first_node + static_cast<std::uint32_t>(i)];
     if (node.next != kEnd) nodes_[node.next].previous = node.previous;
     if (node.previous != kEnd) {
       nodes_[node.previous].next = node.next;
     } else {
-      head_[s.strand->usage[i].resource.index()] = node.next;
+      head_[all[i].resource.index()] = node.next;
     }
   }
-  free_blocks_[s.strand->usage.size()].push_back(s.first_node);
+  free_blocks_[all.size()].push_back(s.first_node);
 }
 
 StrandId StrandSet::add(const Strand& strand, Time now) {
@@ -65,23 +88,20 @@ StrandId StrandSet::add(const Strand& strand, Time now) {
   s.remaining = strand.volume;
   s.touched = now;
   s.live = true;
+  s.usage = usage_of(strand);
   link(slot);
-  for (const ResourceUse& use : strand.usage) dirty_.push_back(use.resource.value());
-  if (strand.usage.empty()) lonely_.push_back(slot);
+  for (const ResourceUse& use : usage(s).binding) dirty_.push_back(use.resource.value());
+  if (usage(s).binding.empty()) lonely_.push_back(slot);
   return StrandId(slot);
 }
 
 void StrandSet::finish(StrandId id) {
   Slot& s = slots_[id.index()];
   BUSBAR_CHECK(s.live);
-  for (const ResourceUse& use : s.strand->usage) dirty_.push_back(use.resource.value());
+  for (const ResourceUse& use : usage(s).binding) dirty_.push_back(use.resource.value());
+  note_implied(s);
   unlink(id.value());
-  if (!s.strand->usage.empty()) {
-    const auto [it, is_new] =
-        carried_index_.try_emplace(s.strand->usage.data(), static_cast<std::uint32_t>(carried_.size()));
-    if (is_new) carried_.push_back({s.strand->usage, 0});
-    carried_[it->second].bytes_per_flow += s.strand->volume * static_cast<double>(s.strand->multiplicity);
-  }
+  usages_[s.usage].bytes_per_flow += s.strand->volume * static_cast<double>(s.strand->multiplicity);
   s.live = false;
   ++s.stamp;
   free_slots_.push_back(id.value());
@@ -100,7 +120,7 @@ void StrandSet::collect_component(std::uint32_t resource) {
       if (s.mark == mark_) continue;
       s.mark = mark_;
       component_.push_back(nodes_[n].slot);
-      for (const ResourceUse& use : s.strand->usage) {
+      for (const ResourceUse& use : usage(s).binding) {
         if (resource_mark_[use.resource.index()] == mark_) continue;
         resource_mark_[use.resource.index()] = mark_;
         frontier_.push_back(use.resource.value());
@@ -129,7 +149,38 @@ std::span<const StrandSet::Ending> StrandSet::settle(Time now) {
     }
   }
   dirty_.clear();
+  load_implied();
   return endings_;
+}
+
+void StrandSet::note_implied(const Slot& slot) {
+  for (const ResourceUse& use : usage(slot).implied()) implied_dirty_.push_back(use.resource.value());
+}
+
+// load = sum over distinct rates r of r x (integer sum of the flows at r), as the solver adds up.
+void StrandSet::load_implied() {
+  std::sort(implied_dirty_.begin(), implied_dirty_.end());
+  implied_dirty_.erase(std::unique(implied_dirty_.begin(), implied_dirty_.end()), implied_dirty_.end());
+  for (const std::uint32_t resource : implied_dirty_) {
+    rates_.clear();
+    for (std::uint32_t n = head_[resource]; n != kEnd; n = nodes_[n].next) {
+      const Slot& s = slots_[nodes_[n].slot];
+      const std::int64_t flows = usage(s).all[n - s.first_node].flows * s.strand->multiplicity;
+      rates_.emplace_back(s.rate, flows);
+    }
+    std::sort(rates_.begin(), rates_.end());
+    double load = 0;
+    for (std::size_t i = 0; i < rates_.size();) {
+      const double rate = rates_[i].first;
+      std::int64_t flows = 0;
+      for (; i < rates_.size() && rates_[i].first == rate; ++i) flows += rates_[i].second;
+      load += rate * (static_cast<double>(flows) / static_cast<double>(kOneFlow));
+    }
+    const double share = load / solver_.capacity()[resource];
+    peak_[resource] = std::max(peak_[resource], share);
+    if (watches_loads_) load_changes_.push_back({resource, share});
+  }
+  implied_dirty_.clear();
 }
 
 // Solves one component and moves the endings of the strands whose rate changed.
@@ -138,7 +189,7 @@ void StrandSet::apply(Time now) {
   entries_.clear();
   for (const std::uint32_t slot : component_) {
     const Strand& strand = *slots_[slot].strand;
-    entries_.push_back({strand.usage, strand.multiplicity, strand.cap.Bps(), 0});
+    entries_.push_back({usage(slots_[slot]).binding, strand.multiplicity, strand.cap.Bps(), 0});
   }
   solver_.solve(entries_);
   for (const MaxMinSolver::Load& load : solver_.loads())
@@ -155,6 +206,7 @@ void StrandSet::apply(Time now) {
     s.remaining = std::max(0.0, s.remaining - s.rate * (now - s.touched).seconds());
     s.touched = now;
     s.rate = rate;
+    note_implied(s);
     ++s.stamp;
     const Time left =
         s.remaining == 0 || std::isinf(rate) ? Time::zero() : Time::from_seconds(s.remaining / rate);
@@ -165,10 +217,10 @@ void StrandSet::apply(Time now) {
 std::vector<ResourceTotals> StrandSet::totals() const {
   std::vector<ResourceTotals> totals(head_.size());
   for (std::size_t r = 0; r < totals.size(); ++r) totals[r].peak_share = peak_[r];
-  for (const auto& [usage, bytes] : carried_)
-    for (const ResourceUse& use : usage)
+  for (const Usage& usage : usages_)
+    for (const ResourceUse& use : usage.all)
       totals[use.resource.index()].bytes +=
-          bytes * (static_cast<double>(use.flows) / static_cast<double>(kOneFlow));
+          usage.bytes_per_flow * (static_cast<double>(use.flows) / static_cast<double>(kOneFlow));
   return totals;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/base/ids.h"
@@ -25,8 +26,9 @@ struct ResourceTotals {
 /// changed. A strand's remaining volume is touched only when its rate changed bitwise.
 class StrandSet {
  public:
-  /// capacity[resource] in bytes/s.
-  explicit StrandSet(std::vector<double> capacity);
+  /// capacity[resource] in bytes/s. implied[resource]: others hold every strand back first (empty: none);
+  /// rates are found without those, their loads are counted like the others'.
+  explicit StrandSet(std::vector<double> capacity, std::vector<bool> implied = {});
 
   /// `strand` is borrowed until it finishes, its usage for the life of the set. Its first rate comes with the
   /// next `settle`.
@@ -72,13 +74,27 @@ class StrandSet {
     std::uint32_t first_node = 0;  // its block of `nodes_`, one per use
     std::uint32_t mark = 0;        // visited in this settle
     std::uint32_t bottleneck = MaxMinSolver::kNone;
+    std::uint32_t usage = 0;  // in usages_
     bool live = false;
+  };
+  struct Usage {
+    std::span<const ResourceUse> all;
+    std::span<const ResourceUse> binding;  // those that may hold strands back
+    std::vector<ResourceUse> sorted;       // binding, then implied; empty where all bind
+    double bytes_per_flow = 0;             // of all strands with this usage that have finished
+    [[nodiscard]] std::span<const ResourceUse> implied() const {
+      return sorted.empty() ? std::span<const ResourceUse>() : std::span(sorted).subspan(binding.size());
+    }
   };
   struct Node {  // doubly linked list of the live uses of one resource
     std::uint32_t slot = 0, previous = kEnd, next = kEnd;
   };
   static constexpr std::uint32_t kEnd = 0xffffffffU;
 
+  [[nodiscard]] std::uint32_t usage_of(const Strand& strand);
+  [[nodiscard]] const Usage& usage(const Slot& slot) const { return usages_[slot.usage]; }
+  void note_implied(const Slot& slot);
+  void load_implied();
   std::uint32_t take_block(std::size_t size);
   void link(std::uint32_t slot);
   void unlink(std::uint32_t slot);
@@ -100,12 +116,11 @@ class StrandSet {
   std::vector<Ending> endings_;
   bool watches_loads_ = false;
   std::vector<LoadChange> load_changes_;
-  struct Carried {
-    std::span<const ResourceUse> usage;
-    double bytes_per_flow;  // of all strands with this usage that have finished
-  };
-  std::vector<Carried> carried_;  // in order of first use
-  std::unordered_map<const ResourceUse*, std::uint32_t> carried_index_;
+  std::vector<bool> implied_;  // by resource; empty: none
+  std::vector<std::uint32_t> implied_dirty_;
+  std::vector<std::pair<double, std::int64_t>> rates_;  // of one resource's users, with their flows
+  std::vector<Usage> usages_;                           // in order of first use
+  std::unordered_map<const ResourceUse*, std::uint32_t> usage_index_;
   std::vector<double> peak_;
   std::uint32_t mark_ = 0;
   std::uint64_t solves_ = 0;

@@ -24,10 +24,7 @@ std::vector<ResourceUse> UsageSum::take() {
 }
 
 Placement::Placement(const Topology& topology, const Profile& profile)
-    : topology_(&topology),
-      profile_(&profile),
-      router_(topology),
-      sum_(topology.links().size()) {
+    : topology_(&topology), profile_(&profile), router_(topology), sum_(topology.links().size()) {
   profile_changed();
 }
 
@@ -87,10 +84,9 @@ Hop Placement::cross(std::span<const DeviceId> stops, double times) {
         router_.find(stops[i], stops[i + 1], same_host ? RouteScope::kHost : RouteScope::kFabric);
     if (!route) route = router_.find(stops[i], stops[i + 1], RouteScope::kAnywhere);
     if (!route)
-      throw Error(
-          {.where = topology_->name(),
-           .message = fmt::format("no path leads from {} to {}", quoted(topology_->name_of(stops[i])),
-                                  quoted(topology_->name_of(stops[i + 1])))});
+      throw Error({.where = topology_->name(),
+                   .message = fmt::format("no path leads from {} to {}", quoted(topology_->name_of(stops[i])),
+                                          quoted(topology_->name_of(stops[i + 1])))});
     extend(hop, *route, times);
     const auto is_gpu = [&](DeviceId id) { return topology_->kind(id) == DeviceKind::kGpu; };
     if (hop.transport == Transport::kPciePeer && is_gpu(stops[i]) && is_gpu(stops[i + 1]) &&
@@ -128,8 +124,8 @@ std::optional<Placement::Rail> Placement::rail_between(DeviceId from, DeviceId t
     if (there != switch_of(senders.back())) return Rail{*nearest, *entry};
   } else if (std::any_of(out.begin(), out.end(), [&](DeviceId nic) { return switch_of(nic) == there; })) {
     const std::vector<DeviceId> senders = router_.nics_by_distance(from);
-    const auto same_switch = std::find_if(senders.begin(), senders.end(),
-                                          [&](DeviceId nic) { return switch_of(nic) == there; });
+    const auto same_switch =
+        std::find_if(senders.begin(), senders.end(), [&](DeviceId nic) { return switch_of(nic) == there; });
     const bool one_switch = switch_of(senders.front()) == switch_of(senders.back());
     if (same_switch != senders.end() && !one_switch) return Rail{*same_switch, *entry};
   }

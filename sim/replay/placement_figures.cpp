@@ -21,7 +21,8 @@ std::vector<double> Placement::sustained() const {
   for (std::size_t l = 0; l < links; ++l) {
     const LinkSpec& spec = topology_->spec(LinkId::from_index(l));
     const bool between_gpus = spec.type == LinkType::kNvlink || spec.type == LinkType::kXgmi;
-    const std::uint32_t host = between_gpus ? topology_->host_of(topology_->from(LinkId::from_index(l))) : kNoHost;
+    const std::uint32_t host =
+        between_gpus ? topology_->host_of(topology_->from(LinkId::from_index(l))) : kNoHost;
     const Generation* g = host == kNoHost ? nullptr : by_host[host];
     capacity.push_back(spec.bandwidth.Bps() *
                        link_efficiency(spec.type, *profile_, g == nullptr ? fallback : *g));

@@ -34,7 +34,8 @@ bool mixes_peers(const Binding& b) {
 void find_pattern(const Binding& b, std::uint32_t rank, Pattern& pattern) {
   const auto peer = [&](const Peer& p) { return p.relative ? std::int64_t{rank} + p.value : p.value; };
   pattern.program = b.program;
-  find_aliases(b.groups, [](GroupId g) { return g.value(); }, pattern.groups);
+  find_aliases(
+      b.groups, [](GroupId g) { return g.value(); }, pattern.groups);
   find_aliases(b.peers, peer, pattern.peers);
 }
 

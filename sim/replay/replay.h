@@ -138,6 +138,7 @@ class Replay {
   void slow_ranks();
   void price_kernels();
   [[nodiscard]] std::vector<KernelDemand> demands(std::uint32_t rank) const;
+  [[nodiscard]] std::vector<bool> find_implied(const Overrides& overrides) const;
   [[nodiscard]] System find_system(const ReplayOptions& options);
   [[nodiscard]] SystemColours colours(std::span<const std::uint32_t> apart) const;
   void seat_players();
@@ -186,6 +187,7 @@ class Replay {
   std::vector<std::vector<KernelDemand>> demands_;  // by program, GPU model and slowdown
   std::vector<std::uint32_t> demands_of_rank_;      // by rank
   std::vector<double> slowdown_;                    // by rank, of jitter; empty: none is slowed
+  std::vector<bool> implied_;                       // by link
   System system_;
   Rendezvous rendezvous_;
   StrandSet strands_;

@@ -9,6 +9,7 @@
 
 #include "sim/base/digest.h"
 #include "sim/base/error.h"
+#include "sim/replay/implied_links.h"
 #include "sim/replay/replay.h"
 #include "sim/symmetry/colour_refinement.h"
 
@@ -24,13 +25,21 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
       plans_(trace, placement_, profile, options.overrides),
       kinds_(group_kinds(trace)),
       calls_(trace, kinds_),
+      implied_(find_implied(options.overrides)),
       system_(find_system(options)),
       rendezvous_(trace, system_),
-      strands_(placement_.capacities()),
+      strands_(placement_.capacities(), implied_),
       kernels_(gpus()),
       exposure_(system_.players.size(), kinds_.names.size()),
       forming_(system_.meetings.size(), nullptr) {
   seat_players();
+}
+
+// Reductions in the network's switches begin and end there: no link follows from others.
+std::vector<bool> Replay::find_implied(const Overrides& overrides) const {
+  if (topology_->in_network_reduction() || overrides.algorithm)
+    return std::vector<bool>(topology_->links().size(), false);
+  return implied_links(*topology_, placement_.capacities());
 }
 
 System Replay::find_system(const ReplayOptions& options) {
@@ -41,7 +50,7 @@ System Replay::find_system(const ReplayOptions& options) {
          .given = fmt::format("{} ranks", trace_->ranks)});
   slow_ranks();
   price_kernels();
-  const SystemParts parts{trace_, &index_, &calls_, &kinds_, &plans_, &placement_};
+  const SystemParts parts{trace_, &index_, &calls_, &kinds_, &plans_, &placement_, &implied_};
   return options.symmetry ? merged_system(parts, colours(options.apart)) : whole_system(parts);
 }
 
@@ -70,8 +79,8 @@ SystemColours Replay::colours(std::span<const std::uint32_t> apart) const {
     const std::uint64_t capacity = std::bit_cast<std::uint64_t>(placement_.capacities()[i]);
     const std::uint64_t nominal = std::bit_cast<std::uint64_t>(topology_->spec(id).bandwidth.Bps());
     const LinkType type = topology_->spec(id).type;
-    std::uint64_t named = static_cast<std::uint64_t>(type);
-    if (is_network(type)) named = mix(role(topology_->from(id)), role(topology_->to(id)));
+    const std::uint64_t named = is_network(type) ? mix(role(topology_->from(id)), role(topology_->to(id)))
+                                                 : static_cast<std::uint64_t>(type);
     colours.links.push_back(mix(mix(capacity, nominal), named));
   }
   return colours;

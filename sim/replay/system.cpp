@@ -64,9 +64,8 @@ System whole_system(const SystemParts& parts) {
          .arrivals = static_cast<std::uint32_t>(count(trace.groups[g].members)),
          .calls = planned_calls(parts, outline.calls(outline.list_of(GroupId(g))), GroupId(g), 1)});
   for (const SystemOutline::Box& box : outline.boxes())
-    system.mailboxes.push_back({.from = box.from,
-                                .to = box.to,
-                                .calls = planned_calls(parts, outline.calls(box.list), box, 1)});
+    system.mailboxes.push_back(
+        {.from = box.from, .to = box.to, .calls = planned_calls(parts, outline.calls(box.list), box, 1)});
   return system;
 }
 

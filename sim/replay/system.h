@@ -75,6 +75,7 @@ struct SystemParts {
   const GroupKinds* kinds = nullptr;
   PlanCache* plans = nullptr;
   Placement* placement = nullptr;
+  const std::vector<bool>* implied = nullptr;  // by link: others imply it, it never binds
 };
 
 /// The calls of a list with their plans on a group, or for messages between two ranks; counts `alike` groups

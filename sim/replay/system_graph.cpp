@@ -11,7 +11,7 @@ namespace busbar {
 namespace {
 
 // Vertices of different sorts never share a class.
-enum Sort : std::uint64_t { kRank = 1, kGroup, kPair, kChannel, kLink, kEndSegment, kMiddleSegment };
+enum Sort : std::uint64_t { kRank = 1, kGroup, kPair, kChannel, kLink, kEndSegment };
 
 constexpr std::uint64_t kOnce = 1;  // label of a pair's edge to a segment
 
@@ -31,6 +31,7 @@ SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline,
     : parts_(parts), outline_(outline), ranks_(outline.trace().ranks) {
   links_ = static_cast<std::uint32_t>(colours.links.size());
   const std::size_t groups = outline.trace().groups.size();
+  graph_.edges.reserve(16 * std::size_t{ranks_});  // as many as common layouts need
   graph_.colours.reserve(ranks_ + links_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
   for (std::uint32_t r = 0; r < ranks_; ++r)
     graph_.add_vertex(mix(mix(kRank, parts.index->by_rank[r]), colours.ranks[r]));
@@ -75,8 +76,7 @@ SystemGraph::Owner SystemGraph::add_owner(const Sketch& sketch) {
   for (const Channel& channel : sketch.channels) {
     const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
     graph_.add_edge(owner.vertex, vertex, channel.strands);
-    for (const ResourceUse& use : channel.uses)
-      graph_.add_edge(vertex, vertex_of_link(use.resource.value()), bits(use.flows));
+    for (const ResourceUse& use : channel.uses) add_use(vertex, LinkId(use.resource.value()), use.flows);
   }
   return owner;
 }
@@ -88,10 +88,8 @@ SystemGraph::Owner SystemGraph::add_copy(const Sketch& sketch, std::uint32_t isl
   for (const Channel& channel : sketch.channels) {
     const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
     graph_.add_edge(owner.vertex, vertex, channel.strands);
-    for (const ResourceUse& use : channel.uses) {
-      const LinkId link = shapes.link_in(island, LinkId(use.resource.value()));
-      graph_.add_edge(vertex, vertex_of_link(link.value()), bits(use.flows));
-    }
+    for (const ResourceUse& use : channel.uses)
+      add_use(vertex, shapes.link_in(island, LinkId(use.resource.value())), use.flows);
   }
   return owner;
 }
@@ -191,7 +189,8 @@ bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uin
   }
   std::vector<RouteRef> ways;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::optional<RouteRef> way = placement.router().find(nics[i], nics[(i + 1) % n], RouteScope::kFabric);
+    const std::optional<RouteRef> way =
+        placement.router().find(nics[i], nics[(i + 1) % n], RouteScope::kFabric);
     if (!way || !way->first || !way->last || !way->is_kept) return false;
     ways.push_back(*way);
     key.push_back(number_of(*way->summary));
@@ -215,7 +214,6 @@ bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uin
     const std::size_t next = (i + 1) % n;
     graph_.add_edge(channel, end_segment(device(members[i]), nics[i], ways[i].first), kOnce);
     graph_.add_edge(channel, end_segment(nics[next], device(members[next]), ways[i].last), kOnce);
-    // Not by a segment: which switches follow each other along a ring would set them apart.
     add_uses(channel, {.middle = ways[i].middle, .summary = ways[i].summary});
   }
   return true;
@@ -225,8 +223,10 @@ void SystemGraph::add_pair(const SystemOutline::Box& box) {
   const std::span<const std::uint32_t> calls = outline_.calls(box.list);
   const auto planned = [&] { return sketch_of(kPair, planned_calls(parts_, calls, box, 0)); };
   const std::uint32_t members[] = {box.from, box.to};
+  const HostShapes& shapes = parts_.placement->shapes();
+  const bool together = shapes.island(device(box.from)) == shapes.island(device(box.to));
   Key key{box.list};
-  const std::uint32_t island = calls.empty() ? kNoHost : island_of(members, key);
+  const std::uint32_t island = calls.empty() || !together ? kNoHost : island_of(members, key);
   if (island != kNoHost) {
     key.push_back(kNoHost);  // no group has such a key
     const auto [it, is_new] = inside_.try_emplace(std::move(key));
@@ -252,19 +252,14 @@ bool SystemGraph::add_pair_between_hosts(const SystemOutline::Box& box) {
   if (!rail) return false;
   const std::optional<RouteRef> way = placement.router().find(rail->out, rail->in, RouteScope::kFabric);
   if (!way || !way->first || !way->last || !way->is_kept) return false;
-  const PathSummary& path = *way->summary;
-  const std::uint64_t latency = path.latency ? bits(path.latency->ps()) : ~std::uint64_t{0};
-  Key key{box.list,
-          shapes.representative(from).value(),
-          shapes.representative(to).value(),
-          shapes.representative(rail->out).value(),
-          shapes.representative(rail->in).value(),
-          static_cast<std::uint32_t>(path.link),
-          static_cast<std::uint32_t>(path.transport),
-          static_cast<std::uint32_t>(latency >> 32),
-          static_cast<std::uint32_t>(latency)};
+  const PairKey key{box.list,
+                    shapes.representative(from).value(),
+                    shapes.representative(to).value(),
+                    shapes.representative(rail->out).value(),
+                    shapes.representative(rail->in).value(),
+                    number_of(*way->summary)};
   const RouteRef middle = *way;
-  const auto [it, is_new] = between_.try_emplace(std::move(key));
+  const auto [it, is_new] = between_.try_emplace(key);
   if (is_new) {
     const Sketch sketch = sketch_of(kPair, planned_calls(parts_, outline_.calls(box.list), box, 0));
     if (sketch.channels.size() == 1) it->second = mix(sketch.colour, sketch.channels[0].strands);
@@ -272,18 +267,23 @@ bool SystemGraph::add_pair_between_hosts(const SystemOutline::Box& box) {
   if (!it->second) return false;
   const std::uint32_t out = end_segment(from, rail->out, middle.first);
   const std::uint32_t in = end_segment(rail->in, to, middle.last);
-  const std::uint32_t between = middle_segment(middle);
   const std::uint32_t vertex = add_vertex(*it->second, kCarrier);
   pairs_.push_back({vertex, vertex});
-  for (const std::uint32_t segment : {out, in, between})
-    if (segment != PeerBoxes::kNone) graph_.add_edge(vertex, segment, kOnce);
+  for (const std::uint32_t segment : {out, in}) graph_.add_edge(vertex, segment, kOnce);
+  add_uses(vertex, {.middle = middle.middle, .summary = middle.summary});
   return true;
 }
 
+void SystemGraph::add_use(std::uint32_t vertex, LinkId link, std::int64_t flows) {
+  if ((*parts_.implied)[link.index()])
+    implied_uses_.push_back({vertex, vertex_of_link(link.value()), graph_.number_of(bits(flows))});
+  else
+    graph_.add_edge(vertex, vertex_of_link(link.value()), bits(flows));
+}
+
 void SystemGraph::add_uses(std::uint32_t vertex, const RouteRef& route) {
-  route.for_each_use([&](const ResourceUse& use) {
-    graph_.add_edge(vertex, vertex_of_link(use.resource.value()), bits(use.flows));
-  });
+  route.for_each_use(
+      [&](const ResourceUse& use) { add_use(vertex, LinkId(use.resource.value()), use.flows); });
 }
 
 // From a GPU to its NIC and out by its cable, or the other way in.
@@ -295,19 +295,7 @@ std::uint32_t SystemGraph::end_segment(DeviceId from, DeviceId to, std::optional
   const std::optional<RouteRef> route = parts_.placement->router().find(from, to, RouteScope::kHost);
   BUSBAR_CHECK(route);
   add_uses(it->second, *route);
-  graph_.add_edge(it->second, vertex_of_link(cable->value()), bits(kOneFlow));
-  return it->second;
-}
-
-// Between the switches at both ends; none where they are one.
-std::uint32_t SystemGraph::middle_segment(const RouteRef& route) {
-  if (route.middle->usage.empty()) return PeerBoxes::kNone;
-  const auto [it, is_new] = middle_segments_.try_emplace(route.middle, PeerBoxes::kNone);
-  if (!is_new) return it->second;
-  it->second = add_vertex(kMiddleSegment, kSegment);
-  RouteRef alone = route;
-  alone.first = alone.last = std::nullopt;
-  add_uses(it->second, alone);
+  add_use(it->second, *cable, kOneFlow);
   return it->second;
 }
 

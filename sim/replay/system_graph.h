@@ -1,10 +1,12 @@
 // The whole system as a coloured graph, for refinement.
 //
 //   vertices  ranks; links; groups; pairs; channels (one per usage vector of a group's plans); segments (the
-//             part of a route that many pairs share: from a GPU through its NIC, between two switches, ...)
+//             part of a route that many pairs share, from a GPU through its NIC or back)
 //   edges     rank - group (the set of slots that bind it), rank - pair (direction and slots),
 //             owner - channel (the strands that run on it), channel or pair - segment (how often it passes),
-//             channel or segment - link (flows)
+//             channel, pair or segment - link (flows)
+//
+// A link that others imply sets nobody apart: who uses it is kept beside the graph.
 //
 // Groups inside one host, and pairs, are planned once for all that are alike: their hosts have one shape,
 // their members the same places in it, and their messages the same way between the hosts.
@@ -35,6 +37,8 @@ class SystemGraph {
   };
   [[nodiscard]] ColouredGraph& graph() { return graph_; }
   [[nodiscard]] const ColouredGraph& graph() const { return graph_; }
+  /// Uses of links that others imply: a the user, b the link.
+  [[nodiscard]] std::span<const ColouredGraph::Edge> implied_uses() const { return implied_uses_; }
   [[nodiscard]] const Owner& group(std::uint32_t g) const { return groups_[g]; }
   [[nodiscard]] const Owner& pair(std::uint32_t box) const { return pairs_[box]; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
@@ -84,9 +88,9 @@ class SystemGraph {
   [[nodiscard]] bool fits(const Sketch& sketch, std::uint32_t island) const;
   /// The island of all members (then `key` names their places), or kNoHost.
   [[nodiscard]] std::uint32_t island_of(std::span<const std::uint32_t> members, Key& key) const;
+  void add_use(std::uint32_t vertex, LinkId link, std::int64_t flows);
   void add_uses(std::uint32_t vertex, const RouteRef& route);
   [[nodiscard]] std::uint32_t end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable);
-  [[nodiscard]] std::uint32_t middle_segment(const RouteRef& route);
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return parts_.placement->device(rank); }
   void join_ranks_and_groups();
   void join_ranks_and_pairs();
@@ -96,9 +100,20 @@ class SystemGraph {
   ColouredGraph graph_;
   std::uint32_t ranks_ = 0, links_ = 0;
   std::vector<Kind> kinds_;  // of the vertices after ranks and links
+  std::vector<ColouredGraph::Edge> implied_uses_;
   std::vector<Owner> groups_, pairs_;
   std::map<Key, std::optional<Sketch>> inside_;  // none: it leaves the island
-  std::map<Key, std::optional<std::uint64_t>> between_;  // colours of pairs; none: not of one channel
+  struct PairKey {
+    std::uint32_t list, from, to, out, in, path;
+    bool operator==(const PairKey&) const = default;
+  };
+  struct PairHash {
+    std::size_t operator()(const PairKey& k) const {
+      return mix(mix(mix(k.list, k.from), mix(k.to, k.out)), mix(k.in, k.path));
+    }
+  };
+  // Colours of pairs; none: not of one channel.
+  std::unordered_map<PairKey, std::optional<std::uint64_t>, PairHash> between_;
   struct Across {
     GroupId first;
     std::optional<Sketch> sketch;  // none: its plans use more than one ring
@@ -107,7 +122,6 @@ class SystemGraph {
   std::vector<PathSummary> paths_;
   std::vector<std::uint32_t> island_seen_;  // by island: the last group that was looked at, and one
   std::unordered_map<std::uint64_t, std::uint32_t> end_segments_;
-  std::unordered_map<const Route*, std::uint32_t> middle_segments_;
 };
 
 }  // namespace busbar

@@ -1,8 +1,10 @@
 // What the classes of a system's graph leave of it.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "sim/base/error.h"
 #include "sim/replay/system.h"
@@ -20,7 +22,11 @@ class Merger {
         outline_(*parts.trace, *parts.calls),
         graph_(parts, outline_, colours),
         neighbours_(graph_.graph()),
-        partition_(refine(graph_.graph(), neighbours_)) {}
+        partition_(refine(graph_.graph(), neighbours_)) {
+    graph_.graph().edges = {};  // `neighbours_` has them
+    sort_implied_uses();
+    tell_implied_links_apart();
+  }
 
   System merge() {
     sum_usage();
@@ -40,28 +46,68 @@ class Merger {
     return static_cast<std::int64_t>(graph_.graph().labels[end.label]);
   }
 
+  // Users of links that others imply, by link.
+  void sort_implied_uses() {
+    const auto uses = graph_.implied_uses();
+    first_use_.assign(graph_.links() + 1, 0);
+    for (const ColouredGraph::Edge& use : uses) ++first_use_[graph_.link_of_vertex(use.b)];
+    std::exclusive_scan(first_use_.begin(), first_use_.end(), first_use_.begin(), 0U);
+    implied_uses_.resize(uses.size());
+    for (const ColouredGraph::Edge& use : uses)
+      implied_uses_[first_use_[graph_.link_of_vertex(use.b)]++] = {use.a, use.label};
+    std::move_backward(first_use_.begin(), first_use_.end() - 1, first_use_.end());
+    first_use_.front() = 0;
+  }
+  [[nodiscard]] std::span<const Neighbours::End> implied_uses_of(std::uint32_t link) const {
+    return std::span(implied_uses_).subspan(first_use_[link], first_use_[link + 1] - first_use_[link]);
+  }
+
+  // Those that the same classes use alike are loaded alike; they have had no edge so far.
+  void tell_implied_links_apart() {
+    std::unordered_map<std::uint64_t, std::uint32_t> known;
+    for (std::uint32_t id = 0; id < graph_.links(); ++id) {
+      const auto uses = implied_uses_of(id);
+      if (uses.empty()) continue;
+      const std::uint32_t vertex = graph_.vertex_of_link(id);
+      std::uint64_t sum = 0;
+      for (const Neighbours::End& use : uses) sum += mix(mix(use.label, 1), class_of(use.vertex));
+      const auto fresh = static_cast<std::uint32_t>(partition_.classes());
+      const auto [it, is_new] = known.try_emplace(mix(graph_.graph().colours[vertex], sum), fresh);
+      if (is_new) partition_.first.push_back(vertex);
+      partition_.class_of[vertex] = it->second;
+    }
+  }
+
   // Usage of a class of channels: the flows of all of them over one link of each class.
   void sum_usage() {
     system_.links_alike.assign(graph_.links(), 0);
     for (std::uint32_t id = 0; id < graph_.links(); ++id)
-      ++system_.links_alike[graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))])];
+      if (is_used(id))
+        ++system_.links_alike[graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))])];
     std::map<std::uint32_t, std::int64_t> flows;  // by class of channels
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
       const std::uint32_t link = graph_.vertex_of_link(id);
-      if (!stands_for_its_class(link)) continue;
+      if (!is_used(id) || !stands_for_its_class(link)) continue;
       flows.clear();
-      for (const Neighbours::End& end : neighbours_.of(link)) {
-        if (graph_.carries(end.vertex)) flows[class_of(end.vertex)] += amount(end);
-        if (graph_.is_segment(end.vertex))
-          for (const Neighbours::End& user : neighbours_.of(end.vertex))
-            if (!graph_.is_link(user.vertex)) flows[class_of(user.vertex)] += amount(end) * amount(user);
-      }
+      for (const auto uses : {neighbours_.of(link), implied_uses_of(id)})
+        for (const Neighbours::End& use : uses) add_flows(use, flows);
       for (const auto& [channels, sum] : flows) {
         const auto [it, is_new] = usage_.try_emplace(channels, nullptr);
         if (is_new) it->second = &system_.merged_usage.emplace_back();
         it->second->push_back({ResourceId(id), sum});
       }
     }
+  }
+
+  [[nodiscard]] bool is_used(std::uint32_t id) const {
+    return !neighbours_.of(graph_.vertex_of_link(id)).empty() || !implied_uses_of(id).empty();
+  }
+
+  void add_flows(const Neighbours::End& use, std::map<std::uint32_t, std::int64_t>& flows) const {
+    if (graph_.carries(use.vertex)) flows[class_of(use.vertex)] += amount(use);
+    if (!graph_.is_segment(use.vertex)) return;
+    for (const Neighbours::End& user : neighbours_.of(use.vertex))
+      if (!graph_.is_link(user.vertex)) flows[class_of(user.vertex)] += amount(use) * amount(user);
   }
 
   // The classes of ranks have the first numbers.
@@ -119,7 +165,9 @@ class Merger {
                                    .alike = pairs.alike[n],
                                    .calls = merged(calls, graph_.pair(pairs.first[n]))});
     }
-    const auto box = [&](std::uint32_t b) { return b == kNone ? kNone : pairs.number[class_of(vertex_of_pair(b))]; };
+    const auto box = [&](std::uint32_t b) {
+      return b == kNone ? kNone : pairs.number[class_of(vertex_of_pair(b))];
+    };
     for (const Player& player : system_.players) {
       system_.first_meeting.push_back(static_cast<std::uint32_t>(system_.meeting_of.size()));
       for (const GroupId g : outline_.groups_of(player.rank))
@@ -202,6 +250,8 @@ class Merger {
   SystemGraph graph_;
   Neighbours neighbours_;
   Partition partition_;
+  std::vector<std::uint32_t> first_use_;  // by link
+  std::vector<Neighbours::End> implied_uses_;
   std::map<std::uint32_t, std::vector<ResourceUse>*> usage_;  // by class of channels
   System system_;
 };

@@ -1,6 +1,7 @@
 #include "sim/symmetry/colour_refinement.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -36,7 +37,9 @@ Partition single_vertices(std::size_t vertices) {
   return partition;
 }
 
-/// Classes as ranges of one list of vertices.
+/// Rounds in which all classes that are new split their neighbours' classes together. The rest of a class
+/// that was not touched keeps its number (or, if all of it was, its largest part does): what its neighbours
+/// see of it follows from what they saw of the whole and see of the parts.
 class Refiner {
  public:
   Refiner(const ColouredGraph& graph, const Neighbours& neighbours)
@@ -44,132 +47,101 @@ class Refiner {
     for (const std::uint64_t label : graph.labels) label_hashes_.push_back(mix(label, 0x6c6162656cU));
     Partition start = partition_by(graph.colours);
     class_of_ = std::move(start.class_of);
-    classes_.resize(start.first.size());
-    for (const std::uint32_t c : class_of_) ++classes_[c].size;
-    std::uint32_t next = 0;
-    for (Class& c : classes_) {
-      c.begin = c.fill = next;
-      next += c.size;
-    }
-    order_.resize(class_of_.size());
-    place_.resize(class_of_.size());
-    for (std::uint32_t v = 0; v < class_of_.size(); ++v) put(v, classes_[class_of_[v]].fill++);
-    for (std::uint32_t c = 0; c < classes_.size(); ++c) enqueue(c);
+    size_.assign(start.first.size(), 0);
+    for (const std::uint32_t c : class_of_) ++size_[c];
+    changed_.resize(class_of_.size());
+    std::iota(changed_.begin(), changed_.end(), 0U);
   }
 
   Partition run() {
-    for (std::size_t next = 0; next < queue_.size(); ++next) {
-      classes_[queue_[next]].queued = false;
-      split_by(queue_[next]);
+    while (!changed_.empty()) {
+      add_up();
+      count_parts();
+      name_parts();
+      rename();
     }
-    return partition_by_class();
+    return numbered_by_lowest_vertex();
   }
 
  private:
-  struct Class {
-    std::uint32_t begin = 0, size = 0, fill = 0;
-    bool queued = false;
-    // While one splitter works:
-    std::uint32_t touched = 0;
-    std::uint64_t sum = 0;  // of the first touched
-    bool mixed = false;     // others have other sums
+  struct Part {  // vertices of one class with one sum
+    std::uint64_t sum = 0;
+    std::uint32_t of = 0, size = 0;
+    std::uint32_t name = 0;
+    std::uint32_t next = kNone;  // with the same hash
   };
 
-  void put(std::uint32_t vertex, std::uint32_t place) {
-    order_[place] = vertex;
-    place_[vertex] = place;
-  }
-  void enqueue(std::uint32_t c) {
-    if (classes_[c].queued) return;
-    classes_[c].queued = true;
-    queue_.push_back(c);
-  }
-
-  void split_by(std::uint32_t splitter) {
-    add_up(splitter);
-    for (const std::uint32_t v : touched_) {
-      Class& c = classes_[class_of_[v]];
-      if (c.touched++ == 0) {
-        c.sum = sums_[v];
-        touched_classes_.push_back(class_of_[v]);
-      } else if (c.sum != sums_[v]) {
-        c.mixed = true;
-      }
-    }
-    bool any = false;
-    for (const std::uint32_t c : touched_classes_) any = any || classes_[c].mixed || classes_[c].touched < classes_[c].size;
-    if (any) split_touched();
-    for (const std::uint32_t v : touched_) {
-      sums_[v] = 0;
-      is_touched_[v] = 0;
-    }
-    for (const std::uint32_t c : touched_classes_) {
-      classes_[c].touched = 0;
-      classes_[c].mixed = false;
-    }
-    touched_.clear();
-    touched_classes_.clear();
-  }
-
   // Sums over a vertex's edges do not depend on their order.
-  void add_up(std::uint32_t splitter) {
-    const Class c = classes_[splitter];
-    for (std::uint32_t i = c.begin; i < c.begin + c.size; ++i)
-      for (const Neighbours::End& end : neighbours_.of(order_[i])) {
+  void add_up() {
+    touched_.clear();
+    for (const std::uint32_t v : changed_) {
+      const std::uint64_t name = class_of_[v];
+      for (const Neighbours::End& end : neighbours_.of(v)) {
         if (is_touched_[end.vertex] == 0) {
           is_touched_[end.vertex] = 1;
           touched_.push_back(end.vertex);
         }
-        sums_[end.vertex] += label_hashes_[end.label];
+        sums_[end.vertex] += mix(label_hashes_[end.label], name);
       }
+    }
   }
 
-  // Touched vertices of the classes that break move to the front of their class, sorted by sum.
-  void split_touched() {
-    for (const std::uint32_t c : touched_classes_) classes_[c].fill = classes_[c].begin;
-    for (const std::uint32_t v : touched_) {
-      Class& c = classes_[class_of_[v]];
-      if (!c.mixed && c.touched == c.size) continue;
-      const std::uint32_t to = c.fill++, from = place_[v];
-      put(order_[to], from);
-      put(v, to);
-    }
-    for (const std::uint32_t c : touched_classes_)
-      if (classes_[c].mixed || classes_[c].touched < classes_[c].size) split(c);
-  }
-
-  void split(std::uint32_t number) {
-    const Class whole = classes_[number];
-    const auto front = order_.begin() + whole.begin;
-    if (whole.mixed) {
-      std::sort(front, front + whole.touched,
-                [this](std::uint32_t a, std::uint32_t b) { return sums_[a] < sums_[b]; });
-      for (std::uint32_t i = 0; i < whole.touched; ++i) place_[order_[whole.begin + i]] = whole.begin + i;
-    }
+  void count_parts() {
     parts_.clear();
-    for (std::uint32_t i = 0; i < whole.touched; ++i)
-      if (i == 0 || sums_[order_[whole.begin + i]] != sums_[order_[whole.begin + i - 1]])
-        parts_.push_back(whole.begin + i);
-    if (whole.touched < whole.size) parts_.push_back(whole.begin + whole.touched);
-    parts_.push_back(whole.begin + whole.size);
-    std::size_t largest = 0;
-    for (std::size_t p = 0; p + 1 < parts_.size(); ++p)
-      if (parts_[p + 1] - parts_[p] > parts_[largest + 1] - parts_[largest]) largest = p;
-    for (std::size_t p = 0; p + 1 < parts_.size(); ++p) {
-      if (p == largest) continue;
-      const auto fresh = static_cast<std::uint32_t>(classes_.size());
-      classes_.push_back({.begin = parts_[p], .size = parts_[p + 1] - parts_[p]});
-      for (std::uint32_t i = parts_[p]; i < parts_[p + 1]; ++i) class_of_[order_[i]] = fresh;
-      enqueue(fresh);
+    part_of_.clear();
+    slots_.assign(std::bit_ceil(4 * size_.size() + 16), kNone);
+    touched_in_.assign(size_.size(), 0);
+    for (const std::uint32_t v : touched_) {
+      const std::uint32_t p = part(class_of_[v], sums_[v]);
+      ++parts_[p].size;
+      ++touched_in_[class_of_[v]];
+      part_of_.push_back(p);
     }
-    // The largest part keeps the number, and its place in the queue if it has one.
-    classes_[number].begin = parts_[largest];
-    classes_[number].size = parts_[largest + 1] - parts_[largest];
   }
 
-  Partition partition_by_class() const {
+  std::uint32_t part(std::uint32_t of, std::uint64_t sum) {
+    std::uint32_t& slot = slots_[mix(of, sum) & (slots_.size() - 1)];
+    for (std::uint32_t p = slot; p != kNone; p = parts_[p].next)
+      if (parts_[p].of == of && parts_[p].sum == sum) return p;
+    parts_.push_back({.sum = sum, .of = of, .next = slot});
+    return slot = static_cast<std::uint32_t>(parts_.size() - 1);
+  }
+
+  void name_parts() {
+    largest_.assign(size_.size(), kNone);
+    for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+      std::uint32_t& largest = largest_[parts_[p].of];
+      if (touched_in_[parts_[p].of] < size_[parts_[p].of]) continue;
+      if (largest == kNone || parts_[p].size > parts_[largest].size) largest = p;
+    }
+    for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+      Part& part = parts_[p];
+      if (largest_[part.of] == p) {
+        part.name = part.of;
+        continue;
+      }
+      part.name = static_cast<std::uint32_t>(size_.size());
+      size_.push_back(part.size);
+      size_[part.of] -= part.size;
+    }
+  }
+
+  void rename() {
+    changed_.clear();
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      const std::uint32_t v = touched_[i];
+      sums_[v] = 0;
+      is_touched_[v] = 0;
+      const std::uint32_t name = parts_[part_of_[i]].name;
+      if (class_of_[v] == name) continue;
+      class_of_[v] = name;
+      changed_.push_back(v);
+    }
+  }
+
+  [[nodiscard]] Partition numbered_by_lowest_vertex() const {
     Partition partition{std::vector<std::uint32_t>(class_of_.size()), {}};
-    std::vector<std::uint32_t> number(classes_.size(), kNone);
+    std::vector<std::uint32_t> number(size_.size(), kNone);
     for (std::uint32_t v = 0; v < class_of_.size(); ++v) {
       std::uint32_t& n = number[class_of_[v]];
       if (n == kNone) {
@@ -183,12 +155,14 @@ class Refiner {
 
   const Neighbours& neighbours_;
   std::vector<std::uint64_t> label_hashes_;
-  std::vector<std::uint32_t> class_of_, order_, place_;
-  std::vector<Class> classes_;
-  std::vector<std::uint32_t> queue_;
+  std::vector<std::uint32_t> class_of_, size_;  // by vertex; by class
+  std::vector<std::uint32_t> changed_;          // vertices whose class is new
   std::vector<std::uint64_t> sums_;
   std::vector<std::uint8_t> is_touched_;
-  std::vector<std::uint32_t> touched_, touched_classes_, parts_;
+  std::vector<std::uint32_t> touched_, part_of_;     // the part of each that is touched
+  std::vector<std::uint32_t> touched_in_, largest_;  // by class
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> slots_;  // hash table of parts
 };
 
 /// How many edges of each label a vertex has into each class, compared with those of its class's first.
@@ -198,8 +172,34 @@ class EdgeCounts {
       : neighbours_(neighbours), partition_(partition) {}
 
   void learn(std::uint32_t first) {
-    keys_.clear();
-    for (const Neighbours::End& end : neighbours_.of(first)) keys_.push_back(key_of(end));
+    in_order_.clear();
+    for (const Neighbours::End& end : neighbours_.of(first)) in_order_.push_back(key_of(end));
+    is_counted_ = false;
+  }
+
+  bool agrees(std::uint32_t vertex) {
+    const std::span<const Neighbours::End> ends = neighbours_.of(vertex);
+    if (ends.size() != in_order_.size()) return false;
+    std::size_t same = 0;
+    while (same < ends.size() && key_of(ends[same]) == in_order_[same]) ++same;
+    if (same == ends.size()) return true;
+    if (!is_counted_) count();
+    std::fill(seen_.begin(), seen_.end(), 0U);
+    hint_ = 0;
+    for (const Neighbours::End& end : ends) {
+      const std::size_t k = place_of(end);
+      if (k == keys_.size()) return false;
+      ++seen_[k];
+    }
+    return seen_ == counts_;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t key_of(const Neighbours::End& end) const {
+    return (std::uint64_t{end.label} << 32) | partition_.class_of[end.vertex];
+  }
+  void count() {
+    keys_ = in_order_;
     std::sort(keys_.begin(), keys_.end());
     counts_.clear();
     std::size_t kept = 0;
@@ -212,22 +212,7 @@ class EdgeCounts {
     }
     keys_.resize(kept);
     seen_.assign(kept, 0);
-  }
-
-  bool agrees(std::uint32_t vertex) {
-    std::fill(seen_.begin(), seen_.end(), 0U);
-    hint_ = 0;
-    for (const Neighbours::End& end : neighbours_.of(vertex)) {
-      const std::size_t k = place_of(end);
-      if (k == keys_.size()) return false;
-      ++seen_[k];
-    }
-    return seen_ == counts_;
-  }
-
- private:
-  [[nodiscard]] std::uint64_t key_of(const Neighbours::End& end) const {
-    return (std::uint64_t{end.label} << 32) | partition_.class_of[end.vertex];
+    is_counted_ = true;
   }
   // Edges of one sort mostly follow each other.
   std::size_t place_of(const Neighbours::End& end) {
@@ -240,6 +225,9 @@ class EdgeCounts {
 
   const Neighbours& neighbours_;
   const Partition& partition_;
+  std::vector<std::uint64_t>
+      in_order_;             // keys of the first's edges; alike vertices mostly have the same order
+  bool is_counted_ = false;  // what follows is made of them
   std::vector<std::uint64_t> keys_;
   std::vector<std::uint32_t> counts_, seen_;
   std::size_t hint_ = 0;

@@ -64,21 +64,21 @@ struct Partition {
   [[nodiscard]] std::size_t classes() const { return first.size(); }
 };
 
-/// The coarsest equitable partition. A class splits the classes of its neighbours by what labels their edges
-/// into it have, added up as hashes; of a class that is split all parts but the largest split others in turn.
-/// Shapes:   class_of[vertices].      Requires: edges between vertices that exist, `neighbours` made of `graph`.
-/// Throws:   nothing.
-/// Exact:    the result is checked edge by edge (`is_equitable`); should hashes ever have met by chance, it is
+/// The coarsest equitable partition, by rounds of hashing over what changed: vertices of a class stay
+/// together as long as the labels of their edges into each new class, added up as hashes, are the same.
+/// Shapes:   class_of[vertices].      Requires: edges between vertices that exist, `neighbours` made of
+/// `graph`. Throws:   nothing. Exact:    the result is checked edge by edge (`is_equitable`); should hashes
+/// ever have met by chance, it is
 ///           the partition into single vertices, which is equitable too.
-/// Cost:     O((vertices + edges) log vertices).
+/// Cost:     the edges of the vertices whose class is new, summed over the rounds: at most
+///           O(rounds x (vertices + edges)), rounds <= the longest way that a difference has to travel.
 /// Source:   Berkholz, Bonsma & Grohe 2017, "Tight lower and upper bounds for the complexity of canonical
-///           colour refinement"; Paige & Tarjan 1987 (all but the largest part).
+///           colour refinement"; Paige & Tarjan 1987 (one part of a class that splits need not be looked at).
 [[nodiscard]] Partition refine(const ColouredGraph& graph, const Neighbours& neighbours);
 [[nodiscard]] Partition refine(const ColouredGraph& graph);
 
-/// Whether all vertices of a class have one colour and, per label and class, equally many edges. Exact: counts
-/// are compared, no hashes.
-/// Cost: O(vertices + edges).
+/// Whether all vertices of a class have one colour and, per label and class, equally many edges. Exact:
+/// counts are compared, no hashes. Cost: O(vertices + edges).
 [[nodiscard]] bool is_equitable(const ColouredGraph& graph, const Neighbours& neighbours,
                                 const Partition& partition);
 [[nodiscard]] bool is_equitable(const ColouredGraph& graph, const Partition& partition);

@@ -120,7 +120,7 @@ std::vector<std::uint32_t> Layout::stage(std::int64_t pp) const {
   std::vector<std::uint32_t> ranks;
   for (std::int64_t i = 0; i < parallel_.tp * parallel_.cp * parallel_.dp; ++i)
     ranks.push_back(rank_of(from_block(i, pp)));
-  std::sort(ranks.begin(), ranks.end());
+  if (!std::is_sorted(ranks.begin(), ranks.end())) std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
 

@@ -96,7 +96,8 @@ TEST(Router, AgreesWithTheUncachedSearch) {
       for (const RouteScope scope : {RouteScope::kHost, RouteScope::kFabric}) {
         const auto cached = router.route(DeviceId::from_index(a), DeviceId::from_index(b), scope);
         const auto direct = search.find(DeviceId::from_index(a), DeviceId::from_index(b), scope);
-        ASSERT_EQ(cached.has_value(), direct.has_value()) << t.name_of(DeviceId::from_index(a)) << " to " << t.name_of(DeviceId::from_index(b));
+        ASSERT_EQ(cached.has_value(), direct.has_value())
+            << t.name_of(DeviceId::from_index(a)) << " to " << t.name_of(DeviceId::from_index(b));
         if (!cached) continue;
         ++routes;
         ASSERT_EQ(cached->path, direct->route.path);

@@ -194,8 +194,7 @@ void expect_equal(const Topology& a, const Topology& b) {
   EXPECT_EQ(a.source(), b.source());
   EXPECT_EQ(names_of(a), names_of(b));
   EXPECT_TRUE(std::equal(a.devices().begin(), a.devices().end(), b.devices().begin(), b.devices().end()));
-  EXPECT_TRUE(
-      std::equal(a.links().begin(), a.links().end(), b.links().begin(), b.links().end(), same_link));
+  EXPECT_TRUE(std::equal(a.links().begin(), a.links().end(), b.links().begin(), b.links().end(), same_link));
   EXPECT_TRUE(std::ranges::equal(a.hosts(), b.hosts(), same_host));
   EXPECT_TRUE(std::ranges::equal(a.gpu_models(), b.gpu_models()));
   EXPECT_TRUE(std::ranges::equal(a.ranks(), b.ranks()));

@@ -231,9 +231,9 @@ TEST(DeviceIndex, AgreesWithAMapOnManyIds) {
   }
 }
 
-TEST(DeviceIndex, FindsNothingWhenItIsEmpty) { 
+TEST(DeviceIndex, FindsNothingWhenItIsEmpty) {
   EXPECT_FALSE(DeviceIndex().find("x", [](std::uint32_t) { return std::string(); }).has_value());
- }
+}
 
 }  // namespace
 }  // namespace busbar
