@@ -95,10 +95,8 @@ void read_parameter(const JsonValue& entry, const Numbers& numbers, std::set<std
   if (std::find(std::begin(kOrigins), std::end(kOrigins), kind) == std::end(kOrigins))
     origin.fail("one of " + one_of(kOrigins), did_you_mean(kind, kOrigins));
   const auto rows = entry.find("rows");
-  if (kind == "default") {
-    if (rows || entry.find("interval")) origin.fail("\"fitted\" or \"measured\" where there are rows");
-    return;
-  }
+  if (kind == "default" && rows) origin.fail("\"fitted\" or \"measured\" where there are rows");
+  if (kind == "default" && !entry.find("interval")) return;
   CalibratedValue calibrated{.name = numbers.refs[index].name, .origin = kind};
   calibrated.rows = rows ? rows->integer(0, kMostBytes) : 0;
   if (entry.find("interval"))
@@ -135,7 +133,7 @@ void read_draws(const JsonValue& root, Profile& profile) {
   for (const JsonValue& row : rows) {
     const std::vector<JsonValue> ratios = row.items();
     if (ratios.size() != record.values.size())
-      row.fail(fmt::format("{} ratios, one for each parameter that is no default", record.values.size()));
+      row.fail(fmt::format("{} ratios, one for each parameter that has an interval or rows", record.values.size()));
     std::vector<double> draw;
     for (const JsonValue& ratio : ratios) draw.push_back(ratio.number(1e-6, 1e6));
     record.draws.push_back(std::move(draw));
@@ -160,7 +158,7 @@ Json parameter_json(const ParameterRef& p, const ParameterLabel& label, const Ca
   }
   if (calibrated->high > calibrated->low) j["interval"] = interval_json(*calibrated, label.unit);
   j["origin"] = calibrated->origin;
-  j["rows"] = calibrated->rows;
+  if (calibrated->origin != "default") j["rows"] = calibrated->rows;
   return j;
 }
 
