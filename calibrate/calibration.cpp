@@ -82,14 +82,18 @@ void add_intervals(TableFit& fit, const CalibrateOptions& o) {
   const std::vector<FitParameter> kept = fit.kept();
   std::vector<FitParameter> all(fit.chosen().begin(), fit.chosen().end());
   const Sensitivities s = fit.sensitivities(all);
+  const Sensitivities others = fit.sensitivities(kept);
   const auto draws = bootstrap(
-      s, fit.sensitivities(kept), fit.residuals(),
+      s, others, fit.residuals(),
       {.draws = o.draws, .noise = fit.noise(), .robust_scale = fit.robust_scale(), .seed = o.seed});
   CalibrationRecord& record = fit.profile().calibration;
   for (std::size_t p = 0; p < all.size(); ++p)
     record.values.push_back(
         calibrated(all[p], spread_of_draws(draws, p), "fitted", rows_behind(s, all[p], p)));
-  for (const FitParameter& p : kept) record.values.push_back(calibrated(p, 1, "default", 0));
+  for (std::size_t p = 0; p < kept.size(); ++p)
+    record.values.push_back(fit.moved(kept[p].name)
+                                ? calibrated(kept[p], 1, "fitted", rows_behind(others, kept[p], p))
+                                : calibrated(kept[p], 1, "default", 0));
   all.insert(all.end(), kept.begin(), kept.end());
   for (std::size_t d = 0; d < std::min(o.kept_draws, draws.size()); ++d) {
     std::vector<double> ratios;
@@ -149,6 +153,7 @@ std::vector<bool> add_outliers(TableFit& fit, CalibrationReport& report) {
 
 void add_unpinned(const TableFit& fit, CalibrationReport& report) {
   for (const FitParameter& p : fit.kept()) {
+    if (fit.moved(p.name)) continue;
     const ParameterLabel label = label_of(p.name);
     report.unpinned.push_back({label.name, value_for_people(*p.value, label.unit), std::string(label.pinned_by)});
   }

@@ -30,7 +30,7 @@ struct Calibration {
 
 /// Fits the numbers of `start` that the measurements pin, on the simulator's own model of `topology`; all
 /// others keep their values. Robust least squares on log(time) (fit.h), with each number held near its start
-/// by a prior; which numbers: identifiable() (identify.h); intervals: bootstrap().
+/// by a prior; which numbers: TableFit::select_and_fit(); intervals: bootstrap().
 /// Errors (Error, kInput): the measurements pin nothing; a table that the topology cannot hold.
 [[nodiscard]] Calibration calibrate(const Topology& topology, const Measurement& measured, const Profile& start,
                                     const CalibrateOptions& options);

@@ -13,7 +13,6 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 using Vector = Eigen::VectorXd;
 
 constexpr double kStep = 0.05;        // of a spread
-constexpr double kPinned = 2;         // |R_ii| in units of the noise: half of the spread is left
 constexpr std::size_t kBlock = 4;     // rows: neighbouring sizes share what the model misses
 constexpr int kReweightings = 4;
 constexpr double kNormal95 = 1.959964;
@@ -107,16 +106,14 @@ Sensitivities sensitivities_of(std::span<const FitParameter> parameters, std::si
   return s;
 }
 
-std::vector<std::size_t> identifiable(const Sensitivities& sensitivities, double noise) {
-  std::vector<std::size_t> pinned;
-  if (sensitivities.rows == 0 || sensitivities.parameters == 0) return pinned;
+std::vector<Pivot> pivots_of(const Sensitivities& sensitivities) {
+  std::vector<Pivot> pivots;
+  if (sensitivities.rows == 0 || sensitivities.parameters == 0) return pivots;
   const Eigen::ColPivHouseholderQR<Matrix> qr(matrix(sensitivities));
   const auto most = static_cast<Eigen::Index>(std::min(sensitivities.rows, sensitivities.parameters));
-  for (Eigen::Index i = 0; i < most; ++i) {
-    if (std::abs(qr.matrixQR()(i, i)) < kPinned * noise) break;
-    pinned.push_back(static_cast<std::size_t>(qr.colsPermutation().indices()[i]));
-  }
-  return pinned;
+  for (Eigen::Index i = 0; i < most; ++i)
+    pivots.push_back({static_cast<std::size_t>(qr.colsPermutation().indices()[i]), std::abs(qr.matrixQR()(i, i))});
+  return pivots;
 }
 
 std::vector<std::vector<double>> bootstrap(const Sensitivities& fitted, const Sensitivities& kept,

@@ -24,10 +24,15 @@ struct Sensitivities {
 [[nodiscard]] Sensitivities sensitivities_of(std::span<const FitParameter> parameters, std::size_t rows,
                                              const std::function<void(std::span<double>)>& predict);
 
-/// Parameters, strongest first, that measurements with relative noise `noise` pin to half of their spread or
-/// better while all stronger ones are free: columns in the order of a QR decomposition with column pivoting,
-/// |R_ii| / noise >= 2. Source: Golub & Van Loan, Matrix Computations, 4th ed., section 5.4.2.
-[[nodiscard]] std::vector<std::size_t> identifiable(const Sensitivities& sensitivities, double noise);
+/// What one parameter adds to all stronger ones: the length of the part of its column that theirs do not span.
+struct Pivot {
+  std::size_t parameter = 0;
+  double strength = 0;  // |R_ii|: against the noise of log(time), the spreads that measurements tell apart
+};
+
+/// Strongest first, as many as rows or parameters: a QR decomposition with column pivoting.
+/// Source: Golub & Van Loan, Matrix Computations, 4th ed., section 5.4.2.
+[[nodiscard]] std::vector<Pivot> pivots_of(const Sensitivities& sensitivities);
 
 struct BootstrapOptions {
   std::size_t draws = 200;

@@ -2,27 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace busbar {
 
 namespace {
 
-// A machine of one's own may lie further from the default than published ones from each other: cables, PCIe
-// slots and wrong settings halve a rate.
-constexpr double kLeastSpread = 0.25;
+// A machine of one's own may lie further from the default than published ones from each other: narrow or old
+// slots, cables and wrong settings take half of a link's rate, and more than one of them together.
+constexpr std::string_view kEfficiency = ".efficiency";
+constexpr double kLeastSpread = 0.25, kLinkSpread = 0.6;
 // Of a number at its default, for a change of one spread: less is no dependence.
 constexpr double kDepends = 1e-3;
 constexpr double kLeastNoise = 0.005;  // repeated medians on idle machines differ by more
 constexpr double kNormalMad = 1.4826;  // standard deviation of a normal distribution over its median |deviation|
-constexpr int kMostSelections = 4;
+constexpr double kUsualNoise = 0.01, kUsualRows = 3;
+constexpr int kRounds = 4;
+// |R_ii| over the noise: 2 leaves half of a spread open; 0.5 is the least that is worth a number of its own.
+constexpr double kPinned = 2, kHelps = 0.5;
+constexpr double kFollows = 1.25;  // of the noise that all numbers together reach
+
+FitParameter widened(const ParameterRef& p) {
+  const double least = p.name.ends_with(kEfficiency) ? kLinkSpread : kLeastSpread;
+  return {p.name, p.value, std::max(p.spread, least), *p.value};
+}
 
 std::vector<FitParameter> all_parameters(Profile& profile) {
   std::vector<FitParameter> list;
   for (const ParameterRef& p : parameters(profile))
-    list.push_back({p.name, p.value, std::max(p.spread, kLeastSpread)});
+    list.push_back(widened(p));
   for (const ParameterRef& p : other_parameters(profile))
-    if (p.name.starts_with("shared.")) list.push_back({p.name, p.value, std::max(p.spread, kLeastSpread)});
+    if (p.name.starts_with("shared.")) list.push_back(widened(p));
   return list;
+}
+
+std::vector<double> values_of(std::span<const FitParameter> parameters) {
+  std::vector<double> values;
+  for (const FitParameter& p : parameters) values.push_back(*p.value);
+  return values;
 }
 
 double median(std::vector<double> values) {
@@ -58,6 +75,32 @@ void TableFit::find_candidates() {
       }
 }
 
+// A chunk that takes a link as long as its latency is the one at which it reaches half of its rate: on a link
+// of a quarter of the rate, a chunk of a quarter. So the middle of what is plausible moves with the rate.
+void TableFit::follow_rates() {
+  std::vector<FitParameter> rates;
+  for (const FitParameter& p : candidates_)
+    if (p.name.ends_with(kEfficiency)) rates.push_back(p);
+  run(rates, {});
+  const std::vector<double> found = values_of(rates);
+  reset();
+  for (std::size_t r = 0; r < rates.size(); ++r) {
+    const std::string half = rates[r].name.substr(0, rates[r].name.size() - kEfficiency.size()) + ".half_kib";
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (all_[i].name != half) continue;
+      start_[i] *= found[r] / rates[r].centre;
+      moved_.push_back(half);
+    }
+  }
+  reset();
+  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].centre = start_[i];
+  for (FitParameter& c : candidates_) c.centre = *c.value;
+}
+
+bool TableFit::moved(const std::string& name) const {
+  return std::find(moved_.begin(), moved_.end(), name) != moved_.end();
+}
+
 std::vector<FitParameter> TableFit::kept() const {
   std::vector<FitParameter> kept;
   for (const FitParameter& p : candidates_)
@@ -73,7 +116,7 @@ std::vector<double> TableFit::residuals() {
   return r;
 }
 
-double TableFit::robust_scale() const { return std::max(0.01, 2 * noise_); }
+double TableFit::robust_scale() const { return std::max(0.01, 2 * fit_noise_); }
 
 void TableFit::run(std::span<const FitParameter> parameters, std::span<const double> weights) {
   std::vector<FitObservation> observations;
@@ -81,42 +124,59 @@ void TableFit::run(std::span<const FitParameter> parameters, std::span<const dou
     observations.push_back({observed_.rows()[i].time_s, weights.empty() ? 1 : weights[i]});
   static_cast<void>(fit(parameters, observations,
                         [&](std::span<double> predicted) { observed_.predict(predicted); },
-                        {.robust_scale = robust_scale(), .prior_weight = noise_}));
+                        {.robust_scale = robust_scale(), .prior_weight = fit_noise_}));
 }
 
-// Of residuals, freed from what as many parameters took.
-void TableFit::estimate_noise() {
+// Of residuals, freed from what `taken` parameters took; a handful of rows says little, so a few of the usual
+// noise of benchmarks are added to them.
+void TableFit::estimate_noise(std::size_t taken) {
   std::vector<double> sizes = residuals();
   for (double& r : sizes) r = std::abs(r);
   const auto n = static_cast<double>(sizes.size());
-  const double freedom = std::max(1.0, n - static_cast<double>(chosen_.size()));
-  noise_ = std::max(kLeastNoise, kNormalMad * median(std::move(sizes)) * std::sqrt(n / freedom));
+  const double freedom = std::max(0.0, n - static_cast<double>(taken));
+  const double found = kNormalMad * median(std::move(sizes));
+  noise_ = std::max(kLeastNoise, std::sqrt((kUsualRows * kUsualNoise * kUsualNoise + n * found * found) /
+                                           (kUsualRows + freedom)));
 }
 
 void TableFit::fit_to(std::span<const double> weights) {
-  reset();
   run(chosen_, weights);
 }
 
 // First all numbers that matter, each with its prior: sensitivities depend on where one stands. Then those
-// that are pinned there, alone; and again with the noise that is left, until the choice stays.
+// that are pinned there, alone; and as many more, in the order of what they add, as it takes to follow the
+// rows about as well as all together do.
 bool TableFit::select_and_fit() {
+  follow_rates();
   chosen_ = candidates_;
-  run(chosen_, {});
-  estimate_noise();
-  std::vector<std::size_t> before;
-  for (int i = 0; i < kMostSelections; ++i) {
-    std::vector<std::size_t> pinned = identifiable(sensitivities(candidates_), noise_);
-    std::sort(pinned.begin(), pinned.end());
-    if (pinned == before) break;
-    chosen_.clear();
-    for (const std::size_t p : pinned) chosen_.push_back(candidates_[p]);
-    before = std::move(pinned);
-    fit_to({});
-    if (chosen_.empty()) return false;
-    estimate_noise();
+  for (int i = 0; i < kRounds; ++i) {
+    run(chosen_, {});
+    estimate_noise(0);  // priors hold them: they take little each
+    fit_noise_ = noise_;
   }
-  return true;
+  const double reached = noise_;
+  const std::vector<Pivot> pivots = pivots_of(sensitivities(candidates_));
+  const std::vector<double> together = values_of(candidates_);
+  chosen_.clear();
+  reset();
+  bool fitted = false;
+  for (const Pivot& pivot : pivots) {
+    const bool pinned = pivot.strength >= kPinned * reached;
+    if (!pinned && !chosen_.empty() && !fitted) {
+      fit_to({});
+      estimate_noise(chosen_.size());
+      fitted = true;
+    }
+    if (!pinned && (chosen_.empty() || pivot.strength < kHelps * reached || noise_ <= kFollows * reached)) break;
+    chosen_.push_back(candidates_[pivot.parameter]);
+    *chosen_.back().value = together[pivot.parameter];
+    if (pinned) continue;
+    fit_to({});
+    estimate_noise(chosen_.size());
+  }
+  fit_to({});
+  estimate_noise(chosen_.size());
+  return !chosen_.empty();
 }
 
 }  // namespace busbar

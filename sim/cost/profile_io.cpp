@@ -177,6 +177,22 @@ std::string lines_of(const std::vector<Json>& elements) {
   return text + (elements.empty() ? "]" : "\n  ]");
 }
 
+// Draws in the order in which the numbers are written.
+std::vector<Json> draw_lines(Profile& profile) {
+  const CalibrationRecord& record = profile.calibration;
+  std::vector<std::size_t> order;
+  for (const ParameterRef& p : numbers_of(profile).refs)
+    for (std::size_t v = 0; v < record.values.size(); ++v)
+      if (record.values[v].name == p.name) order.push_back(v);
+  std::vector<Json> lines;
+  for (const std::vector<double>& draw : record.draws) {
+    Json row = Json::array();
+    for (const std::size_t v : order) row.push_back(ratio_digits(draw[v]));
+    lines.push_back(std::move(row));
+  }
+  return lines;
+}
+
 std::vector<Json> parameter_lines(Profile& profile) {
   std::map<std::string, const CalibratedValue*> calibrated;
   std::set<std::string> parts;
@@ -232,13 +248,8 @@ Profile read_profile(const JsonDocument& document) {
 std::string write_profile(const Profile& given) {
   Profile profile = given;
   const CalibrationRecord& record = profile.calibration;
-  std::vector<Json> ranges, draws;
+  std::vector<Json> ranges;
   for (const CalibratedRange& r : record.ranges) ranges.push_back(range_json(r));
-  for (const std::vector<double>& draw : record.draws) {
-    Json row = Json::array();
-    for (const double ratio : draw) row.push_back(ratio_digits(ratio));
-    draws.push_back(std::move(row));
-  }
   std::string text = "{\n  \"schema\": \"busbar.profile/1\",\n";
   text += "  \"name\": " + Json(profile.name).dump() + ",\n";
   text += "  \"source\": " + Json(record.source).dump() + ",\n";
@@ -250,7 +261,7 @@ std::string write_profile(const Profile& given) {
                {"cross_validated_median", ratio_digits(record.cross_validated_median)}}
               .dump() +
           ",\n";
-  return text + "  \"draws\": " + lines_of(draws) + "\n}\n";
+  return text + "  \"draws\": " + lines_of(draw_lines(profile)) + "\n}\n";
 }
 
 }  // namespace busbar
