@@ -18,8 +18,8 @@ constexpr double kLeastNoise = 0.005;  // repeated medians on idle machines diff
 constexpr double kNormalMad = 1.4826;  // standard deviation of a normal distribution over its median |deviation|
 constexpr double kUsualNoise = 0.01, kUsualRows = 3;
 constexpr int kRounds = 4;
-// |R_ii| over the noise: 2 leaves half of a spread open; 0.5 is the least that is worth a number of its own.
-constexpr double kPinned = 2, kHelps = 0.5;
+// |R_ii| over the noise: 2 leaves half of a spread open; 0.25 is the least that is worth a number of its own.
+constexpr double kPinned = 2, kHelps = 0.25;
 constexpr double kFollows = 1.25;  // of the noise that all numbers together reach
 
 FitParameter widened(const ParameterRef& p) {
