@@ -160,7 +160,7 @@ std::vector<HealthSample> health_samples(const Topology& topology, const Measure
   std::vector<HealthSample> samples;
   for (const MeasuredTable& table : measured.tables) {
     const bool all = table.ranks == static_cast<std::int64_t>(topology.ranks().size());
-    if (table.members.empty() && !all)
+    if (!names_members(table, topology) && !all)
       notes.push_back(table.source + ": names no members, so it says nothing of single parts");
     else
       add_table(samples, topology, table, profile);

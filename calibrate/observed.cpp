@@ -42,6 +42,22 @@ std::vector<std::uint32_t> first_ranks(std::size_t n) {
   return ranks;
 }
 
+// Where the topology has the hosts that the source names: of each its first GPUs, in the source's order.
+std::vector<std::uint32_t> named_members(const MeasuredTable& table, const Topology& topology) {
+  const auto by_host = ranks_by_host(topology);
+  std::vector<std::size_t> used(by_host.size(), 0);
+  std::vector<std::uint32_t> ranks;
+  for (const std::string& name : table.member_hosts) {
+    const auto host = std::find_if(topology.hosts().begin(), topology.hosts().end(),
+                                   [&](const Host& h) { return h.name == name; });
+    if (host == topology.hosts().end()) return {};
+    const auto h = static_cast<std::size_t>(host - topology.hosts().begin());
+    if (used[h] == by_host[h].size()) return {};
+    ranks.push_back(by_host[h][used[h]++]);
+  }
+  return ranks;
+}
+
 void check_members(const MeasuredTable& table, std::size_t available) {
   for (const std::uint32_t rank : table.members)
     if (rank >= available)
@@ -99,10 +115,15 @@ std::string links_of(const GroupRoutes& routes) {
 
 }  // namespace
 
+bool names_members(const MeasuredTable& table, const Topology& topology) {
+  return !table.members.empty() || !named_members(table, topology).empty();
+}
+
 std::vector<std::uint32_t> members_of(const MeasuredTable& table, const Topology& topology) {
   const std::size_t available = topology.ranks().size();
   check_members(table, available);
   if (!table.members.empty()) return table.members;
+  if (auto ranks = named_members(table, topology); !ranks.empty()) return ranks;
   if (table.ranks <= 0)
     throw Error({.where = table.source, .message = "the number of ranks is not known", .suggestion = "give --ranks"});
   const auto n = static_cast<std::size_t>(table.ranks);

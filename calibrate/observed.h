@@ -17,6 +17,9 @@ namespace busbar {
 /// more than the topology has.
 [[nodiscard]] std::vector<std::uint32_t> members_of(const MeasuredTable& table, const Topology& topology);
 
+/// Whether the table itself says who took part: by ranks, or by hosts that the topology has.
+[[nodiscard]] bool names_members(const MeasuredTable& table, const Topology& topology);
+
 struct ObservedRow {
   std::size_t table = 0;
   Bytes size;  // whole elements per rank
