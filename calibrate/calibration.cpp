@@ -214,7 +214,9 @@ Calibration calibrate(const Topology& topology, const Measurement& measured, con
   Profile from = start;
   from.name = o.name;
   from.calibration = {.source = o.source, .created_from = o.created_from};
-  TableFit fit(topology, measured.tables, from);
+  std::vector<MeasuredOn> tables;
+  for (const MeasuredTable& table : measured.tables) tables.push_back({&topology, &table});
+  TableFit fit(tables, from);
   Calibration result{.profile = {}, .report = {.profile = o.name, .topology = topology.name()}};
   fit_tables(fit, o, result.report);
   Profile& profile = fit.profile();

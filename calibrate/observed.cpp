@@ -145,6 +145,10 @@ Observed::Observed(const Topology& topology, std::span<const MeasuredTable> tabl
   for (const MeasuredTable& table : tables) add(topology, table, profile);
 }
 
+Observed::Observed(std::span<const MeasuredOn> tables, const Profile& profile) {
+  for (const MeasuredOn& t : tables) add(*t.topology, *t.table, profile);
+}
+
 void Observed::add(const Topology& topology, const MeasuredTable& table, const Profile& profile) {
   ObservedTable observed{.name = fmt::format("{}, {} on {} ranks", table.source, name_of(table.operation), table.ranks),
                          .measured = &table,
@@ -172,7 +176,7 @@ void Observed::add(const Topology& topology, const MeasuredTable& table, const P
                                   .type = type,
                                   .overrides = overrides,
                                   .calls = {.gpus_per_process = table.gpus_per_process.value_or(1),
-                                            .launch = {},
+                                            .launch = table.launch,
                                             .cuda_graph = table.cuda_graph.value_or(false)}}));
     rows_.push_back({tables_.size(), size, time_of(row)});
     of_row_.push_back(found->second);

@@ -36,10 +36,17 @@ struct ObservedTable {
   std::size_t first = 0, rows = 0;  // in Observed::rows()
 };
 
+/// A table and the cluster that it was measured on.
+struct MeasuredOn {
+  const Topology* topology = nullptr;
+  const MeasuredTable* table = nullptr;
+};
+
 /// Rows of 1 KiB and more (all where a table has none), with what the simulator says of each. Borrows
 /// everything; `profile`'s numbers, not its lists, may change between predictions.
 class Observed {
  public:
+  Observed(std::span<const MeasuredOn> tables, const Profile& profile);
   Observed(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& profile);
   [[nodiscard]] std::span<const ObservedRow> rows() const { return rows_; }
   [[nodiscard]] std::span<const ObservedTable> tables() const { return tables_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 
 namespace busbar {
@@ -9,9 +10,10 @@ namespace busbar {
 namespace {
 
 // A machine of one's own may lie further from the default than published ones from each other: narrow or old
-// slots, cables and wrong settings take half of a link's rate, and more than one of them together.
+// slots, cables and wrong settings take half of a link's rate, and more than one of them together. What is
+// soldered varies less.
+constexpr double kSlotSpread = 0.6, kNetworkSpread = 0.3;
 constexpr std::string_view kEfficiency = ".efficiency";
-constexpr double kLeastSpread = 0.25, kLinkSpread = 0.6;
 // Of a number at its default, for a change of one spread: less is no dependence.
 constexpr double kDepends = 1e-3;
 constexpr double kLeastNoise = 0.005;  // repeated medians on idle machines differ by more
@@ -23,8 +25,11 @@ constexpr double kPinned = 2, kHelps = 0.25;
 constexpr double kFollows = 1.25;  // of the noise that all numbers together reach
 
 FitParameter widened(const ParameterRef& p) {
-  const double least = p.name.ends_with(kEfficiency) ? kLinkSpread : kLeastSpread;
-  return {p.name, p.value, std::max(p.spread, least), *p.value};
+  const bool slot = p.name == "pcie_peer.efficiency" || p.name == "host_memory.efficiency";
+  const bool network = p.name == "rdma.efficiency" || p.name == "slingshot.efficiency" ||
+                       p.name == "tcp.efficiency" || p.name == "efa.efficiency";
+  const double least = std::getenv("LEAST") ? std::atof(std::getenv("LEAST")) : 0.1;
+  return {p.name, p.value, std::max(p.spread, slot ? kSlotSpread : network ? kNetworkSpread : least), *p.value};
 }
 
 std::vector<FitParameter> all_parameters(Profile& profile) {
@@ -50,8 +55,8 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-TableFit::TableFit(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& start)
-    : profile_(start), all_(all_parameters(profile_)), observed_(topology, tables, profile_) {
+TableFit::TableFit(std::span<const MeasuredOn> tables, const Profile& start)
+    : profile_(start), all_(all_parameters(profile_)), observed_(tables, profile_) {
   for (const FitParameter& p : all_) start_.push_back(*p.value);
   find_candidates();
 }

@@ -15,7 +15,7 @@ namespace busbar {
 /// A profile under calibration and what it is fitted to. The profile stays where it is: predictions borrow it.
 class TableFit {
  public:
-  TableFit(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& start);
+  TableFit(std::span<const MeasuredOn> tables, const Profile& start);
   TableFit(const TableFit&) = delete;
   TableFit& operator=(const TableFit&) = delete;
 

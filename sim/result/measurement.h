@@ -35,6 +35,7 @@ struct MeasuredTable {
   std::string nccl_version;  // "2.27.3", "" if not said
   std::optional<std::int64_t> gpus_per_process;
   std::optional<bool> cuda_graph;
+  std::optional<Time> launch;      // of one GPU's kernel, by a process that drives several, where known
   std::string gpu;                 // the name of the first rank's device, "" if not said
   std::vector<std::uint32_t> members;  // which ranks of a topology took part; empty: not said
   std::vector<std::string> member_hosts;  // the host of each rank by name, where the source lists them all
