@@ -71,7 +71,7 @@ CalibratedValue calibrated(const FitParameter& p, double spreads, std::string or
   const double half = kNormal95 * p.spread * spreads;
   return {.name = p.name,
           .low = *p.value * std::exp(-half),
-          .high = *p.value * std::exp(half),
+          .high = std::min(*p.value * std::exp(half), std::max(p.most, *p.value)),
           .origin = std::move(origin),
           .rows = rows};
 }
@@ -97,7 +97,9 @@ void add_intervals(TableFit& fit, const CalibrateOptions& o) {
   all.insert(all.end(), kept.begin(), kept.end());
   for (std::size_t d = 0; d < std::min(o.kept_draws, draws.size()); ++d) {
     std::vector<double> ratios;
-    for (std::size_t p = 0; p < all.size(); ++p) ratios.push_back(std::exp(all[p].spread * draws[d][p]));
+    for (std::size_t p = 0; p < all.size(); ++p)
+      ratios.push_back(
+          std::min(std::exp(all[p].spread * draws[d][p]), std::max(1.0, all[p].most / *all[p].value)));
     record.draws.push_back(std::move(ratios));
   }
 }

@@ -39,9 +39,14 @@ class Residuals {
     std::vector<double> y;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const double away = std::log(*parameters_[i].value / centre_[i]) / parameters_[i].spread;
-      y.push_back(kCentre + std::clamp(away, -kMostSpreads, kMostSpreads));
+      y.push_back(std::min(kCentre + std::clamp(away, -kMostSpreads, kMostSpreads), upper(i)));
     }
     return y;
+  }
+
+  [[nodiscard]] double upper(std::size_t i) const {
+    const double most = std::log(parameters_[i].most / centre_[i]) / parameters_[i].spread;
+    return kCentre + std::min(kMostSpreads, most);
   }
 
   bool operator()(double const* const* y, double* residuals) const {
@@ -81,7 +86,7 @@ FitSummary fit(std::span<const FitParameter> parameters, std::span<const FitObse
   problem.AddResidualBlock(cost.release(), nullptr, y.data());
   for (int i = 0; i < static_cast<int>(y.size()); ++i) {
     problem.SetParameterLowerBound(y.data(), i, kCentre - kMostSpreads);
-    problem.SetParameterUpperBound(y.data(), i, kCentre + kMostSpreads);
+    problem.SetParameterUpperBound(y.data(), i, residuals.upper(static_cast<std::size_t>(i)));
   }
   ceres::Solver::Options solver;
   solver.linear_solver_type = ceres::DENSE_QR;

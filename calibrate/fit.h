@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct FitParameter {
   double* value = nullptr;  // above zero
   double spread = 0.5;
   double centre = 0;  // 0: the value it starts from
+  double most = std::numeric_limits<double>::infinity();
 };
 
 struct FitObservation {

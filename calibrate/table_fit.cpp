@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 
 namespace busbar {
@@ -10,9 +9,8 @@ namespace busbar {
 namespace {
 
 // A machine of one's own may lie further from the default than published ones from each other: narrow or old
-// slots, cables and wrong settings take half of a link's rate, and more than one of them together. What is
-// soldered varies less.
-constexpr double kSlotSpread = 0.6, kNetworkSpread = 0.3;
+// slots, cables and wrong settings take half of a link's rate, and more than one of them together.
+constexpr double kLeastSpread = 0.25, kLinkSpread = 0.6;
 constexpr std::string_view kEfficiency = ".efficiency";
 // Of a number at its default, for a change of one spread: less is no dependence.
 constexpr double kDepends = 1e-3;
@@ -25,11 +23,12 @@ constexpr double kPinned = 2, kHelps = 0.25;
 constexpr double kFollows = 1.25;  // of the noise that all numbers together reach
 
 FitParameter widened(const ParameterRef& p) {
-  const bool slot = p.name == "pcie_peer.efficiency" || p.name == "host_memory.efficiency";
-  const bool network = p.name == "rdma.efficiency" || p.name == "slingshot.efficiency" ||
-                       p.name == "tcp.efficiency" || p.name == "efa.efficiency";
-  const double least = std::getenv("LEAST") ? std::atof(std::getenv("LEAST")) : 0.1;
-  return {p.name, p.value, std::max(p.spread, slot ? kSlotSpread : network ? kNetworkSpread : least), *p.value};
+  const double least = p.name.ends_with(kEfficiency) ? kLinkSpread : kLeastSpread;
+  FitParameter widened{p.name, p.value, std::max(p.spread, least), *p.value};
+  const bool share = p.name.ends_with(kEfficiency) || p.name.find(".share.") != std::string::npos ||
+                     p.name.ends_with(".sends_share");
+  if (share) widened.most = 1;
+  return widened;
 }
 
 std::vector<FitParameter> all_parameters(Profile& profile) {
