@@ -83,9 +83,9 @@ void add_intervals(TableFit& fit, const CalibrateOptions& o) {
   std::vector<FitParameter> all(fit.chosen().begin(), fit.chosen().end());
   const Sensitivities s = fit.sensitivities(all);
   const Sensitivities others = fit.sensitivities(kept);
-  const auto draws = bootstrap(
-      s, others, fit.residuals(),
-      {.draws = o.draws, .noise = fit.noise(), .robust_scale = fit.robust_scale(), .seed = o.seed});
+  const auto draws =
+      bootstrap(s, others, fit.residuals(),
+                {.draws = o.draws, .noise = fit.noise(), .robust_scale = fit.robust_scale(), .seed = o.seed});
   CalibrationRecord& record = fit.profile().calibration;
   for (std::size_t p = 0; p < all.size(); ++p)
     record.values.push_back(
@@ -157,7 +157,8 @@ void add_unpinned(const TableFit& fit, CalibrationReport& report) {
   for (const FitParameter& p : fit.kept()) {
     if (fit.moved(p.name)) continue;
     const ParameterLabel label = label_of(p.name);
-    report.unpinned.push_back({label.name, value_for_people(*p.value, label.unit), std::string(label.pinned_by)});
+    report.unpinned.push_back(
+        {label.name, value_for_people(*p.value, label.unit), std::string(label.pinned_by)});
   }
 }
 

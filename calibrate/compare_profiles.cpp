@@ -1,7 +1,8 @@
 #include "calibrate/compare_profiles.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "calibrate/calibration.h"
 #include "sim/base/unit_text.h"

@@ -14,7 +14,7 @@ namespace busbar {
 
 namespace {
 
-using Best = std::map<std::string, HealthSample>;  // by part
+using Best = std::map<std::string, HealthSample>;                    // by part
 using Groups = std::map<std::pair<std::string, std::string>, Best>;  // by group and quantity
 
 Groups best_of(std::vector<HealthSample> samples) {
@@ -40,8 +40,9 @@ HealthFinding finding_of(const HealthSample& s, double peers, double tolerance) 
                   .peers = peers,
                   .nominal = s.nominal};
   f.slow = is_slow(s.value, peers, s.smaller_is_better, tolerance);
-  f.text = s.smaller_is_better ? fmt::format("{}: {:.3g} {} where its peers take {:.3g}", s.part, s.value, s.quantity, peers)
-                               : fmt::format("{}: {:.3g} of {:.3g} {}", s.part, s.value, peers, s.quantity);
+  f.text = s.smaller_is_better
+               ? fmt::format("{}: {:.3g} {} where its peers take {:.3g}", s.part, s.value, s.quantity, peers)
+               : fmt::format("{}: {:.3g} of {:.3g} {}", s.part, s.value, peers, s.quantity);
   return f;
 }
 
@@ -72,7 +73,8 @@ void compare_group(HealthReport& report, const std::string& group, const Best& b
                    .smaller_is_better = any.smaller_is_better};
   HealthFinding f = finding_of(all, quantile(modelled, 0.5), tolerance);
   f.what = group + ", all";
-  f.text = fmt::format("{}: {:.3g} {} in the middle where {:.3g} is expected", group, f.measured, f.quantity, f.peers);
+  f.text = fmt::format("{}: {:.3g} {} in the middle where {:.3g} is expected", group, f.measured, f.quantity,
+                       f.peers);
   report.findings.push_back(std::move(f));
 }
 
@@ -80,9 +82,8 @@ void compare_group(HealthReport& report, const std::string& group, const Best& b
 
 HealthReport check_health(const Topology& topology, const Measurement& measured, const Profile& profile,
                           double tolerance) {
-  HealthReport report{.topology = topology.name(),
-                      .tables = measured.tables.size(),
-                      .kernels = measured.kernels.size()};
+  HealthReport report{
+      .topology = topology.name(), .tables = measured.tables.size(), .kernels = measured.kernels.size()};
   for (const auto& [key, best] : best_of(health_samples(topology, measured, profile, report.notes))) {
     compare_parts(report, best, tolerance);
     if (best.size() > 2) compare_group(report, key.first, best, tolerance);

@@ -55,7 +55,8 @@ struct Parts {
   double nominal_GBps = 0;
 };
 
-Parts parts_of(const std::vector<std::uint32_t>& members, const GroupRoutes& routes, const Topology& topology) {
+Parts parts_of(const std::vector<std::uint32_t>& members, const GroupRoutes& routes,
+               const Topology& topology) {
   std::set<std::uint32_t> hosts;
   for (const std::uint32_t rank : members) hosts.insert(host_of(topology, rank));
   Parts parts;
@@ -83,7 +84,8 @@ struct Figure {
   double measured = 0, modelled = 0;
 };
 
-std::optional<Figure> best_rate(const Observed& observed, std::span<const double> predicted, std::size_t ranks) {
+std::optional<Figure> best_rate(const Observed& observed, std::span<const double> predicted,
+                                std::size_t ranks) {
   std::optional<Figure> best;
   const CollectiveKind kind = observed.tables().front().measured->operation;
   const double factor = busbw_factor(kind, static_cast<std::int64_t>(ranks)) / 1e9;
@@ -117,8 +119,8 @@ void add_table(std::vector<HealthSample>& samples, const Topology& topology, con
   LoneCollective lone(topology, profile, {.ranks = t.members, .kind = table.operation});
   const Parts parts = parts_of(t.members, lone.routes(), topology);
   const std::string group =
-      fmt::format("{} of {} ranks on {} host{} over {}: {}", name_of(table.operation), t.members.size(), t.hosts,
-                  t.hosts == 1 ? "" : "s", t.links, parts.kind);
+      fmt::format("{} of {} ranks on {} host{} over {}: {}", name_of(table.operation), t.members.size(),
+                  t.hosts, t.hosts == 1 ? "" : "s", t.links, parts.kind);
   const auto rate = best_rate(observed, predicted, t.members.size());
   const auto time = least_time(observed, predicted);
   for (const std::string& name : parts.names) {
@@ -149,8 +151,8 @@ void add_kernel(std::vector<HealthSample>& samples, const Topology& topology, co
   const auto [m, n, k] = kernel.shape;
   const double rate =
       2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / seconds / 1e12;
-  samples.push_back({fmt::format("matmul {} x {} x {} {}", m, n, k, name_of(kernel.type)), part, "TFLOP/s", rate,
-                     rate * *slowness, model.peak.at(kernel.type).flops() / 1e12, false});
+  samples.push_back({fmt::format("matmul {} x {} x {} {}", m, n, k, name_of(kernel.type)), part, "TFLOP/s",
+                     rate, rate * *slowness, model.peak.at(kernel.type).flops() / 1e12, false});
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ struct HealthSample {
   std::string part;      // "host 3, NIC 5 (h3.nic5)"
   std::string quantity;  // "GB/s", "us", "TB/s", "TFLOP/s"
   double value = 0;
-  double modelled = 0;   // what the profile predicts of the same call
-  double nominal = 0;    // the datasheet's rate; 0: not known
+  double modelled = 0;  // what the profile predicts of the same call
+  double nominal = 0;   // the datasheet's rate; 0: not known
   bool smaller_is_better = false;
 };
 
@@ -26,6 +26,7 @@ struct HealthSample {
 /// the best busbw over sizes of 1 MiB and more, a latency the shortest time up to 16 KiB. `notes` gets the
 /// tables that name no members.
 [[nodiscard]] std::vector<HealthSample> health_samples(const Topology& topology, const Measurement& measured,
-                                                       const Profile& profile, std::vector<std::string>& notes);
+                                                       const Profile& profile,
+                                                       std::vector<std::string>& notes);
 
 }  // namespace busbar

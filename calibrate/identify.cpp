@@ -12,8 +12,8 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXd;
 
-constexpr double kStep = 0.05;        // of a spread
-constexpr std::size_t kBlock = 4;     // rows: neighbouring sizes share what the model misses
+constexpr double kStep = 0.05;     // of a spread
+constexpr std::size_t kBlock = 4;  // rows: neighbouring sizes share what the model misses
 constexpr int kReweightings = 4;
 constexpr double kNormal95 = 1.959964;
 constexpr double kMostLeverage = 0.9;
@@ -56,7 +56,8 @@ Vector freed(const Eigen::Map<const Matrix>& j, const Vector& residuals, const B
   const Matrix inverse = normal_matrix(j, w, o.noise).inverse();
   Vector out = residuals;
   for (Eigen::Index i = 0; i < out.size(); ++i) {
-    const double leverage = std::clamp(w[i] * j.row(i).dot(inverse * j.row(i).transpose()), 0.0, kMostLeverage);
+    const double leverage =
+        std::clamp(w[i] * j.row(i).dot(inverse * j.row(i).transpose()), 0.0, kMostLeverage);
     out[i] /= std::sqrt(1 - leverage);
   }
   return out;
@@ -112,14 +113,16 @@ std::vector<Pivot> pivots_of(const Sensitivities& sensitivities) {
   const Eigen::ColPivHouseholderQR<Matrix> qr(matrix(sensitivities));
   const auto most = static_cast<Eigen::Index>(std::min(sensitivities.rows, sensitivities.parameters));
   for (Eigen::Index i = 0; i < most; ++i)
-    pivots.push_back({static_cast<std::size_t>(qr.colsPermutation().indices()[i]), std::abs(qr.matrixQR()(i, i))});
+    pivots.push_back(
+        {static_cast<std::size_t>(qr.colsPermutation().indices()[i]), std::abs(qr.matrixQR()(i, i))});
   return pivots;
 }
 
 std::vector<std::vector<double>> bootstrap(const Sensitivities& fitted, const Sensitivities& kept,
                                            std::span<const double> residuals, const BootstrapOptions& o) {
   const auto j = matrix(fitted), others = matrix(kept);
-  const Vector found = Eigen::Map<const Vector>(residuals.data(), static_cast<Eigen::Index>(residuals.size()));
+  const Vector found =
+      Eigen::Map<const Vector>(residuals.data(), static_cast<Eigen::Index>(residuals.size()));
   const Vector free = freed(j, found, o);
   const double freedom = static_cast<double>(fitted.rows) - static_cast<double>(fitted.parameters);
   const double widened = student_95(freedom) / kNormal95;

@@ -24,7 +24,8 @@ struct Sensitivities {
 [[nodiscard]] Sensitivities sensitivities_of(std::span<const FitParameter> parameters, std::size_t rows,
                                              const std::function<void(std::span<double>)>& predict);
 
-/// What one parameter adds to all stronger ones: the length of the part of its column that theirs do not span.
+/// What one parameter adds to all stronger ones: the length of the part of its column that theirs do not
+/// span.
 struct Pivot {
   std::size_t parameter = 0;
   double strength = 0;  // |R_ii|: against the noise of log(time), the spreads that measurements tell apart

@@ -125,7 +125,8 @@ std::vector<std::uint32_t> members_of(const MeasuredTable& table, const Topology
   if (!table.members.empty()) return table.members;
   if (auto ranks = named_members(table, topology); !ranks.empty()) return ranks;
   if (table.ranks <= 0)
-    throw Error({.where = table.source, .message = "the number of ranks is not known", .suggestion = "give --ranks"});
+    throw Error(
+        {.where = table.source, .message = "the number of ranks is not known", .suggestion = "give --ranks"});
   const auto n = static_cast<std::size_t>(table.ranks);
   if (n > available)
     throw Error({.where = table.source,
@@ -150,10 +151,11 @@ Observed::Observed(std::span<const MeasuredOn> tables, const Profile& profile) {
 }
 
 void Observed::add(const Topology& topology, const MeasuredTable& table, const Profile& profile) {
-  ObservedTable observed{.name = fmt::format("{}, {} on {} ranks", table.source, name_of(table.operation), table.ranks),
-                         .measured = &table,
-                         .members = members_of(table, topology),
-                         .first = rows_.size()};
+  ObservedTable observed{
+      .name = fmt::format("{}, {} on {} ranks", table.source, name_of(table.operation), table.ranks),
+      .measured = &table,
+      .members = members_of(table, topology),
+      .first = rows_.size()};
   const DataType type = type_of(table);
   const bool counted = std::any_of(table.rows.begin(), table.rows.end(),
                                    [](const MeasuredRow& r) { return r.size.count() >= kFrom; });

@@ -1,4 +1,5 @@
-// Measured tables beside the simulator's own predictions of them, again and again as a profile's numbers change.
+// Measured tables beside the simulator's own predictions of them, again and again as a profile's numbers
+// change.
 #pragma once
 
 #include <memory>
@@ -31,8 +32,8 @@ struct ObservedTable {
   const MeasuredTable* measured = nullptr;
   std::vector<std::uint32_t> members;
   std::int64_t hosts = 1;
-  std::string links;      // "nvlink", "nvlink+rdma", "rdma"
-  bool forced = false;    // the source names the algorithm or protocol of its rows
+  std::string links;                // "nvlink", "nvlink+rdma", "rdma"
+  bool forced = false;              // the source names the algorithm or protocol of its rows
   std::size_t first = 0, rows = 0;  // in Observed::rows()
 };
 

@@ -9,34 +9,43 @@ namespace busbar {
 namespace {
 
 // A machine of one's own may lie further from the default than published ones from each other: narrow or old
-// slots, cables and wrong settings take half of a link's rate, and more than one of them together.
-constexpr double kLeastSpread = 0.25, kLinkSpread = 0.6;
+// slots take half of a link's rate and more, cables and wrong settings a part of a network's. What is
+// soldered varies no more than from one published machine to the next.
+constexpr double kSlotSpread = 0.6, kNetworkSpread = 0.3;
 constexpr std::string_view kEfficiency = ".efficiency";
 // Of a number at its default, for a change of one spread: less is no dependence.
 constexpr double kDepends = 1e-3;
 constexpr double kLeastNoise = 0.005;  // repeated medians on idle machines differ by more
-constexpr double kNormalMad = 1.4826;  // standard deviation of a normal distribution over its median |deviation|
+constexpr double kNormalMad =
+    1.4826;  // standard deviation of a normal distribution over its median |deviation|
 constexpr double kUsualNoise = 0.01, kUsualRows = 3;
 constexpr int kRounds = 4;
 // |R_ii| over the noise: 2 leaves half of a spread open; 0.25 is the least that is worth a number of its own.
 constexpr double kPinned = 2, kHelps = 0.25;
 constexpr double kFollows = 1.25;  // of the noise that all numbers together reach
 
-FitParameter widened(const ParameterRef& p) {
-  const double least = p.name.ends_with(kEfficiency) ? kLinkSpread : kLeastSpread;
-  FitParameter widened{p.name, p.value, std::max(p.spread, least), *p.value};
+// Of the efficiency of a link that is plugged together; 0 for all other numbers.
+double plugged_spread(const std::string& name) {
+  for (const std::string_view slot : {"pcie_peer", "host_memory"})
+    if (name == std::string(slot) + std::string(kEfficiency)) return kSlotSpread;
+  for (const Transport t : {Transport::kRdma, Transport::kSlingshot, Transport::kTcp, Transport::kEfa})
+    if (name == std::string(name_of(t)) + std::string(kEfficiency)) return kNetworkSpread;
+  return 0;
+}
+
+FitParameter to_fit(const ParameterRef& p) {
+  FitParameter fitted{p.name, p.value, std::max(p.spread, plugged_spread(p.name)), *p.value};
   const bool share = p.name.ends_with(kEfficiency) || p.name.find(".share.") != std::string::npos ||
                      p.name.ends_with(".sends_share");
-  if (share) widened.most = 1;
-  return widened;
+  if (share) fitted.most = 1;
+  return fitted;
 }
 
 std::vector<FitParameter> all_parameters(Profile& profile) {
   std::vector<FitParameter> list;
-  for (const ParameterRef& p : parameters(profile))
-    list.push_back(widened(p));
+  for (const ParameterRef& p : parameters(profile)) list.push_back(to_fit(p));
   for (const ParameterRef& p : other_parameters(profile))
-    if (p.name.starts_with("shared.")) list.push_back(widened(p));
+    if (p.name.starts_with("shared.")) list.push_back(to_fit(p));
   return list;
 }
 
@@ -108,7 +117,8 @@ bool TableFit::moved(const std::string& name) const {
 std::vector<FitParameter> TableFit::kept() const {
   std::vector<FitParameter> kept;
   for (const FitParameter& p : candidates_)
-    if (std::none_of(chosen_.begin(), chosen_.end(), [&](const FitParameter& c) { return c.value == p.value; }))
+    if (std::none_of(chosen_.begin(), chosen_.end(),
+                     [&](const FitParameter& c) { return c.value == p.value; }))
       kept.push_back(p);
   return kept;
 }
@@ -143,9 +153,7 @@ void TableFit::estimate_noise(std::size_t taken) {
                                            (kUsualRows + freedom)));
 }
 
-void TableFit::fit_to(std::span<const double> weights) {
-  run(chosen_, weights);
-}
+void TableFit::fit_to(std::span<const double> weights) { run(chosen_, weights); }
 
 // First all numbers that matter, each with its prior: sensitivities depend on where one stands. Then those
 // that are pinned there, alone; and as many more, in the order of what they add, as it takes to follow the
@@ -171,7 +179,8 @@ bool TableFit::select_and_fit() {
       estimate_noise(chosen_.size());
       fitted = true;
     }
-    if (!pinned && (chosen_.empty() || pivot.strength < kHelps * reached || noise_ <= kFollows * reached)) break;
+    if (!pinned && (chosen_.empty() || pivot.strength < kHelps * reached || noise_ <= kFollows * reached))
+      break;
     chosen_.push_back(candidates_[pivot.parameter]);
     *chosen_.back().value = together[pivot.parameter];
     if (pinned) continue;

@@ -12,7 +12,8 @@
 
 namespace busbar {
 
-/// A profile under calibration and what it is fitted to. The profile stays where it is: predictions borrow it.
+/// A profile under calibration and what it is fitted to. The profile stays where it is: predictions borrow
+/// it.
 class TableFit {
  public:
   TableFit(std::span<const MeasuredOn> tables, const Profile& start);

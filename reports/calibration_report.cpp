@@ -93,7 +93,8 @@ std::vector<Section> parts(const CalibrationReport& r) {
 
 std::string title(const CalibrationReport& r) {
   std::string text = fmt::format("profile {}", printable(r.profile));
-  if (r.tables > 0) text += fmt::format(": {} tables, {} rows, on {}", r.tables, r.rows, printable(r.topology));
+  if (r.tables > 0)
+    text += fmt::format(": {} tables, {} rows, on {}", r.tables, r.rows, printable(r.topology));
   return text;
 }
 
@@ -109,7 +110,7 @@ Section changes(const ProfileComparison& c) {
             .rows = {{"name", "before", "after", "change", ""}}};
   for (const ProfileChange& x : ordered(c))
     s.rows.push_back({x.name, x.before, x.after, signed_percent(x.ratio - 1),
-                      x.beyond   ? "CHANGED"
+                      x.beyond  ? "CHANGED"
                       : x.tells ? "within its interval"
                                 : "no interval"});
   return s;

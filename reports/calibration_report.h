@@ -7,7 +7,8 @@
 
 namespace busbar {
 
-/// Numbers with interval, origin and rows; errors; what stays default and what would pin it; outliers; breaks.
+/// Numbers with interval, origin and rows; errors; what stays default and what would pin it; outliers;
+/// breaks.
 [[nodiscard]] std::string calibration_text(const CalibrationReport& report);
 [[nodiscard]] std::string calibration_markdown(const CalibrationReport& report);
 /// One line per number.

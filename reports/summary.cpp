@@ -31,7 +31,8 @@ std::string utilisation(const RunResult& r, double mfu) {
 // ", 395 ms to 441 ms".
 std::string interval_text(const RunResult& r) {
   if (!r.step_time_interval) return "";
-  return fmt::format(", {} to {}", to_text(r.step_time_interval->first), to_text(r.step_time_interval->second));
+  return fmt::format(", {} to {}", to_text(r.step_time_interval->first),
+                     to_text(r.step_time_interval->second));
 }
 
 std::string heading(const RunResult& r) {

@@ -117,7 +117,8 @@ std::string sweep_csv(const Sweep& s) {
                         r.time.microseconds(), r.algbw_Bps / 1e9, r.busbw_Bps / 1e9, csv_cell(r.algorithm),
                         csv_cell(r.protocol), r.channels, csv_cell(r.limit));
     if (r.interval)
-      text += fmt::format(",{:.6g},{:.6g}", r.interval->first.microseconds(), r.interval->second.microseconds());
+      text +=
+          fmt::format(",{:.6g},{:.6g}", r.interval->first.microseconds(), r.interval->second.microseconds());
     text += (s.comparison ? measured_csv(r) : "") + "\n";
   }
   return text;

@@ -25,8 +25,8 @@ std::vector<std::string> figure_cells(const std::string& name, const ErrorFigure
 Section systems(const Validation& v) {
   using enum Align;
   Section cells{.title = "Error by system (predicted / measured - 1)",
-              .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight},
-              .rows = {{"system", "rows", "median", "mean", "90th", "worst", "bias"}}};
+                .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight},
+                .rows = {{"system", "rows", "median", "mean", "90th", "worst", "bias"}}};
   for (const ValidationGroup& g : v.groups) cells.rows.push_back(figure_cells(printable(g.name), g.figures));
   cells.rows.push_back(figure_cells("all", v.overall));
   return cells;
@@ -35,8 +35,8 @@ Section systems(const Validation& v) {
 Section tables(const Validation& v) {
   using enum Align;
   Section cells{.title = "Median errors of tables, by class of machine",
-              .align = {kLeft, kRight, kRight, kRight, kRight},
-              .rows = {{"class", "tables", "median", "90th", "worst"}}};
+                .align = {kLeft, kRight, kRight, kRight, kRight},
+                .rows = {{"class", "tables", "median", "90th", "worst"}}};
   for (const ValidationGroup& g : v.tables)
     cells.rows.push_back({printable(g.name), fmt::format("{}", g.figures.rows), percent(g.figures.median),
                           percent(g.figures.p90), percent(g.figures.worst)});
@@ -63,8 +63,8 @@ Section furthest_off(const Validation& v, std::size_t worst) {
   });
   order.resize(std::min(worst, order.size()));
   Section cells{.title = "Furthest off",
-              .align = {kRight, kLeft, kLeft, kLeft, kRight, kRight, kRight},
-              .rows = {{"error", "row", "system", "what", "measured", "predicted"}}};
+                .align = {kRight, kLeft, kLeft, kLeft, kRight, kRight, kRight},
+                .rows = {{"error", "row", "system", "what", "measured", "predicted"}}};
   if (!v.rows.empty() && v.rows.front().shares)
     cells.rows.front().emplace_back("% compute / exposed / bubble");
   for (const std::size_t i : order) {
@@ -85,8 +85,8 @@ Section not_simulated(const Validation& v) {
     by_reason[n.system + ": " + n.reason.substr(end == std::string::npos ? 0 : end)].push_back(&n);
   }
   Section cells{.title = "Not simulated",
-              .align = {Align::kRight, Align::kLeft, Align::kLeft},
-              .rows = {{"rows", "such as", "why"}}};
+                .align = {Align::kRight, Align::kLeft, Align::kLeft},
+                .rows = {{"rows", "such as", "why"}}};
   for (const auto& [reason, rows] : by_reason)
     cells.rows.push_back({fmt::format("{}", rows.size()), printable(rows.front()->id), printable(reason)});
   return cells;
@@ -102,8 +102,8 @@ Section fits(const FitVerdicts& f) {
 
 Section held(const Validation& v) {
   Section cells{.title = "Against what is recorded",
-              .align = {Align::kLeft, Align::kRight, Align::kRight, Align::kLeft},
-              .rows = {{"figure", "now", "recorded", ""}}};
+                .align = {Align::kLeft, Align::kRight, Align::kRight, Align::kLeft},
+                .rows = {{"figure", "now", "recorded", ""}}};
   for (const HeldFigure& h : v.held)
     cells.rows.push_back({h.name, percent(h.value), percent(h.recorded), h.met ? "held" : "WORSE"});
   return cells;

@@ -117,8 +117,7 @@ Profile fitted(const Trial& trial, const Profile& start) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     std::unique_ptr<Topology>& topology = topologies[*trial.from[i]->topology];
     if (!topology)
-      topology =
-          std::make_unique<Topology>(read_topology(JsonDocument::load(*trial.from[i]->topology), 1));
+      topology = std::make_unique<Topology>(read_topology(JsonDocument::load(*trial.from[i]->topology), 1));
     measured.push_back({topology.get(), &tables[i]});
   }
   TableFit fit(measured, start);
@@ -149,7 +148,7 @@ bool several_hosts(const SuiteTable& t) {
 
 // The classes that the aims are stated for.
 std::string aim_of(const SuiteTable& t, const Trial& trial) {
-  const std::string place = several_hosts(t)                       ? "several hosts"
+  const std::string place = several_hosts(t) ? "several hosts"
                             : t.machine_class == "nvswitch-host" || t.machine_class == "nvlink-rack"
                                 ? "NVSwitch hosts"
                                 : "other hosts";

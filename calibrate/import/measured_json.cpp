@@ -104,7 +104,8 @@ void add(MeasuredTable& table, ReadRow read) {
 }
 
 std::string read_head(const JsonValue& root) {
-  root.only_keys({"schema", "name", "source", "origin", "topology", "workload", "collectives", "kernels", "steps"});
+  root.only_keys(
+      {"schema", "name", "source", "origin", "topology", "workload", "collectives", "kernels", "steps"});
   const JsonValue schema = root.at("schema");
   if (schema.string() != "busbar.measured/1") schema.fail("\"busbar.measured/1\"");
   if (const auto origin = root.find("origin")) {

@@ -1,8 +1,9 @@
 #include "calibrate/import/nccl_inspector.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>
@@ -31,7 +32,7 @@ using RowKey = std::tuple<std::int64_t, std::string, std::string>;  // size, alg
 
 struct Group {
   std::int64_t line = 0;
-  std::map<std::int64_t, std::string> hosts;                           // by rank of the communicator
+  std::map<std::int64_t, std::string> hosts;                    // by rank of the communicator
   std::map<RowKey, std::map<std::int64_t, double>> slowest_us;  // by sequence number
 };
 
@@ -48,7 +49,8 @@ std::int64_t whole_size(const JsonValue& perf, std::int64_t size, double us, std
   return moved > std::sqrt(static_cast<double>(ranks)) ? size * ranks : size;
 }
 
-void take(std::map<Key, Group>& groups, const JsonValue& root, std::int64_t line, std::set<std::string>& left_out) {
+void take(std::map<Key, Group>& groups, const JsonValue& root, std::int64_t line,
+          std::set<std::string>& left_out) {
   const auto perf = root.find("coll_perf");
   if (!perf) {
     left_out.insert("lines of other operations than collectives are left out");
@@ -65,12 +67,12 @@ void take(std::map<Key, Group>& groups, const JsonValue& root, std::int64_t line
   const double us = perf->at("coll_exec_time_us").number(0, kLongest_us);
   const std::int64_t size = perf->at("coll_msg_size_bytes").integer(0, kMostBytes);
   if (size == 0 || us <= 0) return;
-  Group& group =
-      groups[{text_or(header, "id"), *kind, ranks, nodes ? nodes->integer(1, kMostRanks) : 0}];
+  Group& group = groups[{text_or(header, "id"), *kind, ranks, nodes ? nodes->integer(1, kMostRanks) : 0}];
   if (group.line == 0) group.line = line;
   const std::int64_t rank = header.at("rank").integer(0, kMostRanks);
   if (const auto metadata = root.find("metadata")) group.hosts[rank] = text_or(*metadata, "hostname");
-  const RowKey row{whole_size(*perf, size, us, ranks), text_or(*perf, "coll_algo"), text_or(*perf, "coll_proto")};
+  const RowKey row{whole_size(*perf, size, us, ranks), text_or(*perf, "coll_algo"),
+                   text_or(*perf, "coll_proto")};
   double& slowest = group.slowest_us[row][perf->at("coll_sn").integer(0, kMostNumber)];
   slowest = std::max(slowest, us);
 }
@@ -106,7 +108,8 @@ bool looks_like_nccl_inspector(std::string_view text) {
   while (lines.next()) {
     const std::string_view line = trimmed(lines.line());
     if (line.empty()) continue;
-    return line.starts_with('{') && line.ends_with('}') && line.find("\"header\"") != std::string_view::npos &&
+    return line.starts_with('{') && line.ends_with('}') &&
+           line.find("\"header\"") != std::string_view::npos &&
            line.find("_perf\"") != std::string_view::npos;
   }
   return false;

@@ -1,7 +1,8 @@
 #include "calibrate/import/osu.h"
 
-#include <array>
 #include <fmt/format.h>
+
+#include <array>
 
 #include "calibrate/import/text_scan.h"
 
@@ -67,7 +68,8 @@ MeasuredTable start_table(const Test& test, const std::string& where, const Impo
   if (test.column == Column::kLatency && test.pair)
     table.notes.emplace_back("half of a ping-pong, taken for an exchange of two ranks");
   if (test.column == Column::kBandwidth)
-    table.notes.emplace_back("one direction with many messages under way, taken for an exchange of two ranks");
+    table.notes.emplace_back(
+        "one direction with many messages under way, taken for an exchange of two ranks");
   return table;
 }
 

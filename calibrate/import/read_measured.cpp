@@ -12,7 +12,8 @@ namespace busbar {
 namespace {
 
 constexpr std::size_t kRcclColumns = 11;
-constexpr std::string_view kRcclHeader = "numCycle,collective,gpus,size,type,redop,inplace,time,algbw,busbw,#wrong\n";
+constexpr std::string_view kRcclHeader =
+    "numCycle,collective,gpus,size,type,redop,inplace,time,algbw,busbw,#wrong\n";
 
 // The first character that is no blank and in no comment of ours, and whether a key or an end follows a
 // brace: logs may begin with a brace too, of a Python dictionary.
@@ -34,12 +35,13 @@ bool looks_like_json(std::string_view text) {
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, std::string given) {
-  throw Error({.where = name,
-               .expected =
-                   "measured collectives: the text or JSON (-J) of nccl-tests or rccl-tests, output of the "
-                   "OSU benchmarks, lines of NCCL's inspector, CSV with size_bytes and oop_time_us or time_us, "
-                   "or busbar.measured/1",
-               .given = std::move(given)});
+  throw Error(
+      {.where = name,
+       .expected =
+           "measured collectives: the text or JSON (-J) of nccl-tests or rccl-tests, output of the "
+           "OSU benchmarks, lines of NCCL's inspector, CSV with size_bytes and oop_time_us or time_us, "
+           "or busbar.measured/1",
+       .given = std::move(given)});
 }
 
 Measurement read_json(std::string_view text, const std::string& name, const ImportHints& hints) {
@@ -67,7 +69,8 @@ Measurement read_measured_text(std::string_view text, const std::string& name, c
   if (looks_like_nccl_inspector(text)) return read_nccl_inspector(text, name);
   if (looks_like_json(text)) return read_json(text, name, hints);
   if (looks_like_osu(text)) return read_osu(text, name, hints);
-  if (looks_like_rccl_export(text)) return read_measured_csv(std::string(kRcclHeader) + std::string(text), name, hints);
+  if (looks_like_rccl_export(text))
+    return read_measured_csv(std::string(kRcclHeader) + std::string(text), name, hints);
   if (looks_like_measured_csv(text)) return read_measured_csv(text, name, hints);
   if (looks_like_nccl_tests(text)) return read_nccl_tests_log(text, name, hints);
   fail_unknown(name, text.empty() ? "an empty file" : "something else");

@@ -46,8 +46,9 @@ void declare(CLI::App& app, CalibrateLine& o, RawLine& raw) {
   app.add_option("--name", o.name, "of the profile (default: the topology's)");
   app.add_flag("--no-cross-validation", raw.no_cross_validation, "do not fit again without each table");
   app.add_option("--show", o.show, "print a profile");
-  app.add_option("--compare", o.compare,
-                 "an older profile beside --show: what changed beyond its interval (exit code 1 if something)");
+  app.add_option(
+      "--compare", o.compare,
+      "an older profile beside --show: what changed beyond its interval (exit code 1 if something)");
   app.add_flag("--check", o.check, "compare links, NICs, GPUs and hosts with their peers and the datasheet");
   app.add_option("--tolerance", raw.tolerance, "of --check: how far below its peers is slow (default 15%)");
   app.add_option("--json", o.json, "write the report as JSON (-: standard output, and no text)");

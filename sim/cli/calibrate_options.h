@@ -11,15 +11,15 @@
 namespace busbar {
 
 struct CalibrateLine {
-  std::vector<std::string> from;  // measured files
-  std::string topology, output;   // -o
-  ImportHints hints;              // --collective, --ranks
+  std::vector<std::string> from;        // measured files
+  std::string topology, output;         // -o
+  ImportHints hints;                    // --collective, --ranks
   std::string calibration = "default";  // that the fit starts from
-  std::string show, compare;      // profiles
-  bool check = false;             // --check: health
-  double tolerance = 0.15;        // of --check
+  std::string show, compare;            // profiles
+  bool check = false;                   // --check: health
+  double tolerance = 0.15;              // of --check
   bool cross_validate = true;
-  std::string name;               // of the profile
+  std::string name;  // of the profile
   std::string json, csv, markdown;
   std::uint64_t seed = 0;
   bool quiet = false;

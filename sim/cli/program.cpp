@@ -43,8 +43,9 @@ Profile profile_called(const std::string& name) {
   if (name == "ideal") return ideal_profile();
   std::error_code ignored;
   if (std::filesystem::exists(name, ignored)) return read_profile(JsonDocument::load(name));
-  throw Error(
-      {.where = "--calibration", .expected = "default, ideal or a busbar.profile/1 file", .given = quoted(name)});
+  throw Error({.where = "--calibration",
+               .expected = "default, ideal or a busbar.profile/1 file",
+               .given = quoted(name)});
 }
 
 }  // namespace busbar

@@ -64,8 +64,7 @@ int show(const CalibrateLine& o) {
               calibration_markdown(report)});
     return 0;
   }
-  const ProfileComparison comparison =
-      compare_profiles(read_profile(JsonDocument::load(o.compare)), profile);
+  const ProfileComparison comparison = compare_profiles(read_profile(JsonDocument::load(o.compare)), profile);
   write(o, {comparison_text(comparison), write_comparison(comparison), comparison_csv(comparison),
             comparison_markdown(comparison)});
   return comparison.any_beyond() ? static_cast<int>(ErrorKind::kTolerance) : 0;

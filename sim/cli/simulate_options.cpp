@@ -125,7 +125,8 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
                  "cluster: busbar.topology/1 file (also looked up in the catalogue)");
   app.add_option("--workload", o.workload,
                  "step: busbar.workload/1 or busbar.trace/1 file (also in the catalogue)");
-  app.add_option("--calibration", o.calibration, "default, ideal or a profile of calibrate")->capture_default_str();
+  app.add_option("--calibration", o.calibration, "default, ideal or a profile of calibrate")
+      ->capture_default_str();
   app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--collective", raw.collective, "predict one collective over --sizes instead of a step");

@@ -20,7 +20,8 @@ struct Word {
   std::string_view pinned_by;
 };
 
-constexpr std::string_view kSmallSizes = "small sizes (1 to 64 KiB) on 2, 4 and 8 ranks, each protocol forced";
+constexpr std::string_view kSmallSizes =
+    "small sizes (1 to 64 KiB) on 2, 4 and 8 ranks, each protocol forced";
 constexpr std::string_view kMiddleSizes = "all_reduce by rings, Simple forced, 64 KiB to 64 MiB";
 constexpr std::string_view kLargeSizes = "large sizes (64 MiB and more), each protocol forced";
 constexpr std::string_view kGroupedSends = "all_to_all and send_recv, 1 KiB to 1 GiB";
@@ -73,7 +74,8 @@ const Word* find_word(std::string_view own) {
 // What a person reads is grouped: the sends of a GPU generation and the switch have their own measurements.
 std::string_view measurement_of(std::string_view parameter, const Word& word) {
   if (parameter.find(".nvls.") != std::string_view::npos) return kSwitch;
-  if (parameter.find(".sends.") != std::string_view::npos && !word.own.ends_with("_GBps")) return kGroupedSends;
+  if (parameter.find(".sends.") != std::string_view::npos && !word.own.ends_with("_GBps"))
+    return kGroupedSends;
   return word.pinned_by;
 }
 

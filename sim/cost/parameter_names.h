@@ -6,7 +6,13 @@
 
 namespace busbar {
 
-enum class ParameterUnit : unsigned char { kNone, kMicroseconds, kGigabytesPerSecond, kKibibytes, kMegabytes };
+enum class ParameterUnit : unsigned char {
+  kNone,
+  kMicroseconds,
+  kGigabytesPerSecond,
+  kKibibytes,
+  kMegabytes
+};
 
 /// "hopper.links.hop_us.LL" is "hopper.links.hop_latency.LL", in microseconds.
 struct ParameterLabel {

@@ -45,9 +45,9 @@ std::vector<ProfileParameter> calibrated_parameters(const Profile& given, const 
   std::vector<ProfileParameter> list;
   for (const ParameterRef& number : numbers) {
     const std::string part = part_of_parameter(number.name);
-    const bool of_a_generation = std::any_of(p.generations.begin(), p.generations.end(), [&](const Generation& x) {
-      return part == x.name || part == "kernels." + std::string(x.name);
-    });
+    const bool of_a_generation = std::any_of(
+        p.generations.begin(), p.generations.end(),
+        [&](const Generation& x) { return part == x.name || part == "kernels." + std::string(x.name); });
     if (of_a_generation && part != g.name && part != "kernels." + std::string(g.name)) continue;
     const ParameterLabel label = label_of(number.name);
     ProfileParameter line{label.name, value_for_people(*number.value, label.unit), "default",

@@ -134,8 +134,8 @@ struct ParameterRef {
 };
 /// Every number that times of collectives depend on, in a fixed order.
 [[nodiscard]] std::vector<ParameterRef> parameters(Profile& profile);
-/// Those that measurements of kernels, or of operations on their own, pin: "kernels.hopper.memory_efficiency",
-/// "shared.isolated_us".
+/// Those that measurements of kernels, or of operations on their own, pin:
+/// "kernels.hopper.memory_efficiency", "shared.isolated_us".
 [[nodiscard]] std::vector<ParameterRef> other_parameters(Profile& profile);
 /// Every parameter that is in force for GPUs of `generation`, of this model.
 [[nodiscard]] std::vector<ProfileParameter> parameters_of(const Profile& profile,

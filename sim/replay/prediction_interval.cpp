@@ -59,9 +59,10 @@ std::optional<Warning> beyond(const Span& measured, const Span& used) {
   if (2 * used.least.as_double() < measured.least.as_double())
     what.push_back(fmt::format("{} (measured: from {})", to_text(used.least), to_text(measured.least)));
   if (what.empty()) return std::nullopt;
-  return Warning{"extrapolation", fmt::format("beyond what the profile was calibrated on: {}; measure there, or "
-                                              "take the prediction with more than its interval",
-                                              fmt::join(what, "; "))};
+  return Warning{"extrapolation",
+                 fmt::format("beyond what the profile was calibrated on: {}; measure there, or "
+                             "take the prediction with more than its interval",
+                             fmt::join(what, "; "))};
 }
 
 // Jobs 0 to n - 1 over threads; what one throws is thrown on.

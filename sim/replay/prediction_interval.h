@@ -31,8 +31,8 @@ void add_intervals(Sweep& sweep, const Profile& profile,
                    const std::function<std::vector<Time>(const Profile&)>& times);
 
 /// The warning "extrapolation" where operations are larger or smaller by over a factor of two than what was
-/// measured, on more or fewer ranks, on several hosts where one was measured, or over other links. Nothing for
-/// a profile without ranges.
+/// measured, on more or fewer ranks, on several hosts where one was measured, or over other links. Nothing
+/// for a profile without ranges.
 [[nodiscard]] std::optional<Warning> extrapolation(const Profile& profile, const RunResult& result);
 [[nodiscard]] std::optional<Warning> extrapolation(const Profile& profile, const Sweep& sweep);
 

@@ -52,9 +52,9 @@ struct CalibrationReport {
 /// One number of two profiles.
 struct ProfileChange {
   std::string name, before, after;
-  double ratio = 1;        // after / before
-  bool beyond = false;     // the intervals do not overlap
-  bool tells = false;      // at least one side has an interval
+  double ratio = 1;     // after / before
+  bool beyond = false;  // the intervals do not overlap
+  bool tells = false;   // at least one side has an interval
 };
 
 /// `calibrate --show NEW --compare OLD`.
@@ -70,11 +70,11 @@ struct ProfileComparison {
 
 /// One link class, NIC, GPU or host beside its peers.
 struct HealthFinding {
-  std::string what;        // "host h3, NIC 5", "rank 3 to rank 4"
-  std::string quantity;    // "GB/s", "us"
+  std::string what;                             // "host h3, NIC 5", "rank 3 to rank 4"
+  std::string quantity;                         // "GB/s", "us"
   double measured = 0, peers = 0, nominal = 0;  // 0: not known
   bool slow = false;
-  std::string text;        // "host h3, NIC 5: 24.1 of 48.2 GB/s"
+  std::string text;  // "host h3, NIC 5: 24.1 of 48.2 GB/s"
 };
 
 struct HealthReport {

@@ -13,8 +13,12 @@ using Json = nlohmann::ordered_json;
 Json head(const char* schema) { return {{"schema", schema}, {"version", kVersion}}; }
 
 Json figures_json(const ErrorFigures& f) {
-  return {{"median_abs_error", f.median}, {"mean_abs_error", f.mean}, {"p90", f.p90},
-          {"bias", f.bias},               {"worst", f.worst},         {"rows", f.rows}};
+  return {{"median_abs_error", f.median},
+          {"mean_abs_error", f.mean},
+          {"p90", f.p90},
+          {"bias", f.bias},
+          {"worst", f.worst},
+          {"rows", f.rows}};
 }
 
 Json parameter_json(const CalibratedParameter& p) {
@@ -57,9 +61,9 @@ std::string write_calibration(const CalibrationReport& r) {
                 {"fitted_s", o.fitted_s}};
   });
   j["breaks"] = list_of(r.breaks, [](const CurveBreak& b) {
-    return Json{{"table", b.table},          {"from_bytes", b.from.count()}, {"to_bytes", b.to.count()},
-                {"from_s", b.from_s},        {"to_s", b.to_s},               {"model_from", b.model_from},
-                {"model_to", b.model_to}};
+    return Json{
+        {"table", b.table}, {"from_bytes", b.from.count()}, {"to_bytes", b.to.count()}, {"from_s", b.from_s},
+        {"to_s", b.to_s},   {"model_from", b.model_from},   {"model_to", b.model_to}};
   });
   j["notes"] = r.notes;
   return dumped(j);

@@ -243,7 +243,8 @@ std::string write_result(const RunResult& r) {
   j["last_rank"] = r.last_rank;
   for (const auto& [key, value] : times_of(r)) j[key] = value;
   if (r.step_time_interval)
-    j["step_time_interval_s"] = {r.step_time_interval->first.seconds(), r.step_time_interval->second.seconds()};
+    j["step_time_interval_s"] = {r.step_time_interval->first.seconds(),
+                                 r.step_time_interval->second.seconds()};
   j["exposed_by_group"] = Json::object();
   for (const auto& [group, time] : r.split.exposed_by_group) j["exposed_by_group"][group] = time.seconds();
   add_throughput(j, r);

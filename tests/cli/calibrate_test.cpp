@@ -51,8 +51,8 @@ TEST_F(CalibrateProgram, FitsAndSimulateUsesTheProfile) {
   const double time = row.at("time_s").number(0, 1);
   EXPECT_LT(interval[0].number(0, 1), time);
   EXPECT_GT(interval[1].number(0, 1), time);
-  const Outcome uncalibrated = simulate(
-      "--topology dgx1x8.json --collective all_reduce --sizes 64M --json d.json --quiet");
+  const Outcome uncalibrated =
+      simulate("--topology dgx1x8.json --collective all_reduce --sizes 64M --json d.json --quiet");
   ASSERT_EQ(uncalibrated.exit_code, 0);
   const JsonDocument expected = JsonDocument::load(path("d.json").string());
   EXPECT_NEAR(time / expected.root().at("rows").items()[0].at("time_s").number(0, 1), 1, 0.05);

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "calibrate/compare_profiles.h"
+#include "sim/base/error.h"
 #include "sim/cost/profile_io.h"
 #include "sim/replay/prediction_interval.h"
 #include "sim/result/error_figures.h"
-#include "sim/base/error.h"
 #include "tests/unit/calibrate/synthetic.h"
 
 namespace busbar {
@@ -106,9 +106,8 @@ TEST(Calibration, KeepsWhatNothingPinsAndSaysWhatWould) {
       calibrate(topology, measured(tables), default_profile(), {.cross_validate = false});
   // Only large sizes: their time hardly depends on latencies.
   const auto& unpinned = found.report.unpinned;
-  const auto base = std::find_if(unpinned.begin(), unpinned.end(), [](const UnpinnedParameter& p) {
-    return p.name.ends_with("base_latency");
-  });
+  const auto base = std::find_if(unpinned.begin(), unpinned.end(),
+                                 [](const UnpinnedParameter& p) { return p.name.ends_with("base_latency"); });
   ASSERT_NE(base, unpinned.end());
   EXPECT_FALSE(base->measurement.empty());
 }
@@ -159,9 +158,8 @@ TEST(Comparison, NamesWhatChangedBeyondItsInterval) {
   const ProfileComparison changed =
       compare_profiles(before, calibrate(topology, measured(tables), default_profile(), quick).profile);
   EXPECT_TRUE(changed.any_beyond());
-  const auto link = std::find_if(changed.changes.begin(), changed.changes.end(), [](const ProfileChange& c) {
-    return c.name == "hopper.links.efficiency";
-  });
+  const auto link = std::find_if(changed.changes.begin(), changed.changes.end(),
+                                 [](const ProfileChange& c) { return c.name == "hopper.links.efficiency"; });
   ASSERT_NE(link, changed.changes.end());
   EXPECT_TRUE(link->beyond);
   EXPECT_NEAR(link->ratio, 0.7, 0.05);

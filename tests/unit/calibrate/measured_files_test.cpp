@@ -234,7 +234,8 @@ TEST(ReadMeasured, TellsTheKindsApart) {
 TEST(ReadMeasured, NamesTheKindsItKnows) {
   const std::string kinds =
       "expected measured collectives: the text or JSON (-J) of nccl-tests or rccl-tests, output of the OSU "
-      "benchmarks, lines of NCCL's inspector, CSV with size_bytes and oop_time_us or time_us, or busbar.measured/1, got ";
+      "benchmarks, lines of NCCL's inspector, CSV with size_bytes and oop_time_us or time_us, or "
+      "busbar.measured/1, got ";
   const auto error = [](const std::string& text) {
     return error_of([&] { (void)read_measured_text(text, "a"); });
   };

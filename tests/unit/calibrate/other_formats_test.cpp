@@ -88,8 +88,8 @@ TEST(NcclInspector, MakesTheFullBufferOfOnesPart) {
 }
 
 TEST(NcclInspector, NamesTheLineThatIsWrong) {
-  const std::string good = inspector(
-      0, 1, R"("coll": "AllReduce", "coll_msg_size_bytes": 8, "coll_exec_time_us": 5)");
+  const std::string good =
+      inspector(0, 1, R"("coll": "AllReduce", "coll_msg_size_bytes": 8, "coll_exec_time_us": 5)");
   try {
     static_cast<void>(read_measured_text(good + R"({"header": 1, "coll_perf": })" + "\n", "run.jsonl"));
     FAIL();
@@ -125,9 +125,11 @@ TEST(MeasuredJson, RefusesKernelsAndMembersThatAreNone) {
   EXPECT_THROW(static_cast<void>(read(R"("kernels": [{"kind": "copy", "time_s": 1}])")), Error);
   EXPECT_THROW(static_cast<void>(read(R"("kernels": [{"kind": "launch", "bytes": 8, "time_s": 1}])")), Error);
   for (const std::string members : {"[1, 1]", "[]", "\"7-3\"", "\"x\"", "[-1]"})
-    EXPECT_THROW(static_cast<void>(read(R"("collectives": [{"operation": "all_reduce", "size_bytes": 8, "time_s": 1, "members": )" +
-                                        members + "}]")),
-                 Error)
+    EXPECT_THROW(
+        static_cast<void>(
+            read(R"("collectives": [{"operation": "all_reduce", "size_bytes": 8, "time_s": 1, "members": )" +
+                 members + "}]")),
+        Error)
         << members;
 }
 

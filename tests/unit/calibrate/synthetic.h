@@ -25,12 +25,13 @@ inline Profile moved_profile(const std::string& part, double spreads, std::uint6
   std::normal_distribution<double> normal;
   for (const ParameterRef& p : parameters(truth)) {
     const double z = std::clamp(normal(engine), -2.0, 2.0);
-    if (p.name.starts_with(part + ".")) *p.value *= std::exp(spreads * std::max(p.spread, 0.25) * z);
+    if (p.name.starts_with(part + ".")) *p.value *= std::exp(spreads * p.spread * z);
   }
   return truth;
 }
 
-inline MeasuredTable empty_table(CollectiveKind kind, std::int64_t ranks, std::int64_t from, std::int64_t to) {
+inline MeasuredTable empty_table(CollectiveKind kind, std::int64_t ranks, std::int64_t from,
+                                 std::int64_t to) {
   MeasuredTable table{.source = "synthetic", .operation = kind, .ranks = ranks};
   for (std::int64_t size = from; size <= to; size *= 2)
     table.rows.push_back(
@@ -49,9 +50,9 @@ inline void fill(std::vector<MeasuredTable>& tables, const Topology& topology, c
 }
 
 struct Noise {
-  double share = 0.03;         // standard deviation of log(time)
-  double outliers = 0.05;      // so many rows
-  double outlier_factor = 2;   // take so many times as long
+  double share = 0.03;        // standard deviation of log(time)
+  double outliers = 0.05;     // so many rows
+  double outlier_factor = 2;  // take so many times as long
   std::uint64_t seed = 1;
 };
 
