@@ -39,7 +39,8 @@ void take_parameters(Held& held, const Profile& found, Profile truth) {
 void take_predictions(Held& held, const Profile& found, const Profile& truth, const Topology& topology) {
   const std::vector<MeasuredTable> unseen{empty_table(CollectiveKind::kAllReduce, 8, 1536, 1 << 30),
                                           empty_table(CollectiveKind::kReduceScatter, 8, 2048, 1 << 30)};
-  const std::vector<double> actual = predicted(unseen, topology, truth), times = predicted(unseen, topology, found);
+  const std::vector<double> actual = predicted(unseen, topology, truth),
+                            times = predicted(unseen, topology, found);
   std::vector<std::vector<double>> under(found.calibration.draws.size());
   for (std::size_t d = 0; d < under.size(); ++d) under[d] = predicted(unseen, topology, drawn(found, d));
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -69,8 +70,8 @@ TEST(Intervals, HoldTheTruthInAboutNinetyFivePercent) {
   }
   RecordProperty("numbers", std::to_string(numbers.share()));
   RecordProperty("predictions", std::to_string(predictions.share()));
-  std::printf("numbers %.3f of %d, predictions %.3f of %d\n", numbers.share(), numbers.all, predictions.share(),
-              predictions.all);
+  std::printf("numbers %.3f of %d, predictions %.3f of %d\n", numbers.share(), numbers.all,
+              predictions.share(), predictions.all);
   EXPECT_NEAR(numbers.share(), 0.95, 0.03);
   EXPECT_NEAR(predictions.share(), 0.95, 0.03);
 }
