@@ -60,7 +60,7 @@ double read_value(const JsonValue& value, ParameterUnit unit) {
   return number;
 }
 
-std::string text_or(const JsonValue& object, std::string_view key, std::string fallback) {
+std::string text_or(const JsonValue& object, std::string_view key, const std::string& fallback) {
   const auto value = object.find(key);
   return value ? value->string() : fallback;
 }
@@ -137,6 +137,7 @@ void read_draws(const JsonValue& root, Profile& profile) {
       row.fail(fmt::format("{} ratios, one for each parameter that has an interval or rows",
                            record.values.size()));
     std::vector<double> draw;
+    draw.reserve(ratios.size());
     for (const JsonValue& ratio : ratios) draw.push_back(ratio.number(1e-6, 1e6));
     record.draws.push_back(std::move(draw));
   }

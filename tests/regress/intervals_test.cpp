@@ -19,17 +19,6 @@ struct Held {
   [[nodiscard]] double share() const { return static_cast<double>(inside) / all; }
 };
 
-// Every second size of the usual tables, to be quick.
-std::vector<MeasuredTable> thin_tables() {
-  std::vector<MeasuredTable> tables = usual_tables();
-  for (MeasuredTable& table : tables) {
-    std::vector<MeasuredRow> kept;
-    for (std::size_t i = 0; i < table.rows.size(); i += 2) kept.push_back(table.rows[i]);
-    table.rows = kept;
-  }
-  return tables;
-}
-
 void take_parameters(Held& held, const Profile& found, Profile truth) {
   for (const ParameterRef& p : parameters(truth))
     for (const CalibratedValue& v : found.calibration.values)
@@ -60,7 +49,7 @@ TEST(Intervals, HoldTheTruthInAboutNinetyFivePercent) {
     const auto seed = static_cast<std::uint64_t>(draw) + 1;
     const Profile truth = moved_profile("hopper", 0.5, seed);
     Measurement m;
-    m.tables = thin_tables();
+    m.tables = usual_tables();
     fill(m.tables, topology, truth);
     add_noise(m.tables, {.share = 0.03, .outliers = 0.05, .seed = seed});
     const Profile found =
