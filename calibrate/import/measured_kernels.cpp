@@ -93,6 +93,7 @@ std::vector<MeasuredKernel> read_measured_kernels(const JsonValue& list) {
   const std::vector<JsonValue> entries = list.items();
   if (entries.size() > kMaxRows) list.fail(fmt::format("at most {} kernels", kMaxRows));
   std::vector<MeasuredKernel> kernels;
+  kernels.reserve(entries.size());
   for (const JsonValue& entry : entries) kernels.push_back(read_kernel(entry));
   return kernels;
 }

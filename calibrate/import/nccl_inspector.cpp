@@ -79,6 +79,7 @@ void take(std::map<Key, Group>& groups, const JsonValue& root, std::int64_t line
 
 double median_of(const std::map<std::int64_t, double>& times) {
   std::vector<double> sorted;
+  sorted.reserve(times.size());
   for (const auto& [sequence, us] : times) sorted.push_back(us);
   std::sort(sorted.begin(), sorted.end());
   return sorted[(sorted.size() - 1) / 2];
