@@ -48,6 +48,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"gtest/", R"(tests/.*)"},
       {"benchmark/", R"(tests/bench/.*)"},
       {"ceres/", R"(calibrate/fit\.cpp)"},
+      {"Eigen/", R"(calibrate/identify\.cpp)"},
       {"simgrid/", R"(tests/crosscheck/.*)"},
   };
   return rows;

@@ -16,9 +16,11 @@ constexpr std::array<std::string_view, 4> kCollectiveColumns = {"system", "class
 constexpr std::array<std::string_view, 3> kKernelColumns = {"gpu", "kind", "type"};
 constexpr std::array<std::string_view, 5> kRunColumns = {"source", "framework", "gpu", "id", "model"};
 
-constexpr std::array<Suite, 5> kSuites = {{
+constexpr std::array<Suite, 6> kSuites = {{
     {"collectives", "published tables of single collectives: time by size", kCollectiveColumns,
      run_collectives},
+    {"calibration", "tables predicted from others of their own system: operations, larger groups",
+     kCollectiveColumns, run_calibration},
     {"kernels", "published times of matmuls and attention by shape", kKernelColumns, run_kernels},
     {"steps", "published training steps: step time", kRunColumns, run_steps},
     {"sweeps", "sweeps of layouts whose tables leave the precision open: step time", kRunColumns, run_sweeps},

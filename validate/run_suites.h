@@ -43,6 +43,7 @@ struct Suite {
 
 Validation run_collectives(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_kernels(const std::string& folder, const Profile& profile, const SuiteOptions& options);
+Validation run_calibration(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_sweeps(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_memory(const std::string& folder, const Profile& profile, const SuiteOptions& options);

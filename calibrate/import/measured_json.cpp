@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <utility>
 
+#include "calibrate/import/measured_kernels.h"
 #include "calibrate/import/text_scan.h"
 #include "sim/base/named_table.h"
 
@@ -30,19 +32,45 @@ CollectiveKind operation_at(const JsonValue& row) {
   return *kind;
 }
 
+/// What all rows of one table share.
+struct TableKey {
+  CollectiveKind operation = CollectiveKind::kAllReduce;
+  std::int64_t ranks = 0;
+  std::vector<std::uint32_t> members;
+  std::string type;
+  bool isolated = false;
+  auto operator<=>(const TableKey&) const = default;
+};
+
 struct ReadRow {
+  TableKey key;
   MeasuredRow row;
   bool in_place = false;
 };
 
+void read_key(const JsonValue& value, TableKey& key) {
+  if (const auto members = value.find("members")) key.members = read_members(*members);
+  if (const auto isolated = value.find("isolated")) key.isolated = isolated->boolean();
+  const auto type = value.find("type");
+  if (!type) return;
+  key.type = type->string();
+  if (element_bytes(key.type) == 0 && !parse_data_type(key.type))
+    type->fail("one of " + one_of(data_type_names()), did_you_mean(key.type, data_type_names()));
+}
+
 ReadRow read_row(const JsonValue& value, const ImportHints& hints) {
-  value.only_keys(
-      {"operation", "size_bytes", "ranks", "time_s", "in_place", "algorithm", "protocol", "channels"});
+  value.only_keys({"operation", "size_bytes", "ranks", "members", "type", "time_s", "in_place", "isolated",
+                   "algorithm", "protocol", "channels"});
   ReadRow read;
   read.row.operation = operation_at(value);
   read.row.size = Bytes(value.at("size_bytes").integer(1, kMostBytes));
   const auto ranks = value.find("ranks"), channels = value.find("channels"), place = value.find("in_place");
-  read.row.ranks = ranks ? ranks->integer(1, kMostRanks) : hints.ranks.value_or(0);
+  read_key(value, read.key);
+  const std::int64_t told = static_cast<std::int64_t>(read.key.members.size());
+  read.row.ranks = ranks ? ranks->integer(1, kMostRanks) : told > 0 ? told : hints.ranks.value_or(0);
+  if (told > 0 && read.row.ranks != told) ranks->fail(fmt::format("{}, as many as members", told));
+  read.key.operation = read.row.operation;
+  read.key.ranks = read.row.ranks;
   const JsonValue time = value.at("time_s");
   read.row.time = Time::from_seconds(time.number(0, kLongest_s));
   if (read.row.time <= Time::zero()) time.fail("a time above 0");
@@ -76,7 +104,8 @@ void add(MeasuredTable& table, ReadRow read) {
 }
 
 std::string read_head(const JsonValue& root) {
-  root.only_keys({"schema", "name", "source", "origin", "topology", "workload", "collectives", "steps"});
+  root.only_keys(
+      {"schema", "name", "source", "origin", "topology", "workload", "collectives", "kernels", "steps"});
   const JsonValue schema = root.at("schema");
   if (schema.string() != "busbar.measured/1") schema.fail("\"busbar.measured/1\"");
   if (const auto origin = root.find("origin")) {
@@ -93,22 +122,26 @@ Measurement read_measured_json(const JsonDocument& document, const ImportHints& 
   const JsonValue root = document.root();
   const std::string source = read_head(root);
   Measurement measurement;
-  std::map<std::pair<CollectiveKind, std::int64_t>, std::size_t> index;
+  std::map<TableKey, std::size_t> index;
   const auto collectives = root.find("collectives");
   const std::vector<JsonValue> rows = collectives ? collectives->items() : std::vector<JsonValue>{};
   if (rows.size() > kMaxRows) collectives->fail("at most 1000000 rows");
   for (const JsonValue& value : rows) {
     ReadRow read = read_row(value, hints);
-    const auto [found, added] =
-        index.try_emplace({read.row.operation, read.row.ranks}, measurement.tables.size());
+    const auto [found, added] = index.try_emplace(read.key, measurement.tables.size());
     if (added)
       measurement.tables.push_back(
           {.source = source.empty() ? document.name() : document.name() + ": " + source,
            .operation = read.row.operation,
-           .ranks = read.row.ranks});
+           .ranks = read.row.ranks,
+           .type = read.key.type,
+           .members = read.key.members,
+           .isolated = read.key.isolated});
     add(measurement.tables[found->second], std::move(read));
   }
-  if (measurement.tables.empty()) root.fail_because("holds no measured collective");
+  if (const auto kernels = root.find("kernels")) measurement.kernels = read_measured_kernels(*kernels);
+  if (measurement.tables.empty() && measurement.kernels.empty())
+    root.fail_because("holds no measured collective or kernel");
   return measurement;
 }
 

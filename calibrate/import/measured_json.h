@@ -6,11 +6,12 @@
 
 namespace busbar {
 
-/// One table per operation and number of ranks. Keys are closed: schema, name, source, origin, topology,
-/// workload, collectives, steps; a collective has operation, size_bytes, time_s and optional ranks, in_place,
-/// algorithm, protocol, channels. An in-place row completes the row of its size, algorithm and protocol
-/// before it; alone it counts as out of place too, with a note. `ranks` may come from the hints. Not
-/// modelled: `steps` are not read here. Throws Error (kInput) with the JSON pointer.
+/// One table per operation, number of ranks, members, type and way of calling. Keys are closed: schema, name,
+/// source, origin, topology, workload, collectives, kernels, steps; a collective has operation, size_bytes,
+/// time_s and optional ranks, members, type, in_place, isolated, algorithm, protocol, channels. An in-place
+/// row completes the row of its size, algorithm and protocol before it; alone it counts as out of place too,
+/// with a note. `ranks` may come from the members or the hints. Not modelled: `steps` are not read here.
+/// Throws Error (kInput) with the JSON pointer.
 [[nodiscard]] Measurement read_measured_json(const JsonDocument& document, const ImportHints& hints = {});
 
 }  // namespace busbar

@@ -43,7 +43,7 @@ KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu, const Pr
   const KernelModel& model = kernel_model_of(gpu.model);
   KernelDemand demand = work.matmul ? matmul_demand(*work.matmul, work.type, chip, model)
                                     : attention_demand(*work.attention, work.type, chip, model);
-  const double share = g.step_share * work.share * (work.attention ? g.attention_share : 1);
+  const double share = g.step_share * work.share * (work.attention ? g.attention_share : g.matmul_share);
   const double gain = work.matmul && work.type == DataType::kFp8 ? model.fp8.in_step : 1;
   demand.sm_s /= share * gain;
   demand.memory_s /= share;

@@ -9,6 +9,7 @@
 
 #include "sim/base/group_routes.h"
 #include "sim/base/units.h"
+#include "sim/cost/calibration_record.h"
 #include "sim/cost/nccl_types.h"
 
 namespace busbar {
@@ -59,6 +60,7 @@ struct Generation {
   double memory_efficiency;  // timed alone; kernels with a shape: kernel_models.h
   double step_share;  // what kernels inside a step reach of that: clocks under load, launches, framework
   double attention_share = 1;  // of the modelled speed of attention: a framework's slower code
+  double matmul_share = 1;     // of the modelled speed of matmuls: as measured on these GPUs
 };
 
 /// Constants of one kind of network between hosts.
@@ -98,6 +100,7 @@ struct Profile {
   std::int64_t sms_per_channel = 0;
   double memory_bytes_per_byte = 0;
   double sends_share_host = 1;  // of the links, for grouped sends
+  CalibrationRecord calibration;
 
   [[nodiscard]] const NetworkTransport& network(Transport transport) const {
     return networks[static_cast<std::size_t>(transport) - static_cast<std::size_t>(Transport::kRdma)];
@@ -131,6 +134,9 @@ struct ParameterRef {
 };
 /// Every number that times of collectives depend on, in a fixed order.
 [[nodiscard]] std::vector<ParameterRef> parameters(Profile& profile);
+/// Those that measurements of kernels, or of operations on their own, pin:
+/// "kernels.hopper.memory_efficiency", "shared.isolated_us".
+[[nodiscard]] std::vector<ParameterRef> other_parameters(Profile& profile);
 /// Every parameter that is in force for GPUs of `generation`, of this model.
 [[nodiscard]] std::vector<ProfileParameter> parameters_of(const Profile& profile,
                                                           const Generation& generation,

@@ -88,4 +88,15 @@ std::vector<ParameterRef> parameters(Profile& profile) {
   return c.take();
 }
 
+std::vector<ParameterRef> other_parameters(Profile& profile) {
+  Collector c;
+  for (Generation& g : profile.generations) {
+    const std::string name = "kernels." + std::string(g.name);
+    c.add(name + ".memory_efficiency", g.memory_efficiency, kRate);
+    c.add(name + ".matmul_share", g.matmul_share, kRate);
+  }
+  c.add("shared.isolated_us", profile.isolated_us, kLatency);
+  return c.take();
+}
+
 }  // namespace busbar

@@ -242,6 +242,9 @@ std::string write_result(const RunResult& r) {
   j["ranks"] = r.ranks;
   j["last_rank"] = r.last_rank;
   for (const auto& [key, value] : times_of(r)) j[key] = value;
+  if (r.step_time_interval)
+    j["step_time_interval_s"] = {r.step_time_interval->first.seconds(),
+                                 r.step_time_interval->second.seconds()};
   j["exposed_by_group"] = Json::object();
   for (const auto& [group, time] : r.split.exposed_by_group) j["exposed_by_group"][group] = time.seconds();
   add_throughput(j, r);
@@ -303,6 +306,7 @@ Json sweep_row_json(const Sweep& s, const SweepRow& r) {
            {"protocol", r.protocol},
            {"channels", r.channels},
            {"limit", r.limit}};
+  if (r.interval) row["time_interval_s"] = {r.interval->first.seconds(), r.interval->second.seconds()};
   if (is_reducing(r.operation)) row["reduction"] = name_of(s.reduction);
   if (r.measured) add_measured(row, *r.measured);
   return row;
@@ -326,25 +330,6 @@ std::string write_sweep(const Sweep& s) {
   j["notes"] = s.notes;
   j["warnings"] = warnings_json(s.warnings);
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-OldResult read_old_result(const JsonDocument& document) {
-  const JsonValue root = document.root();
-  const std::string schema = root.at("schema").string();
-  OldResult old{.name = document.name()};
-  constexpr double kLongest = 1e9;
-  if (schema == "busbar.result/1") {
-    for (const auto& [key, unused] : times_of(RunResult{}))
-      if (const auto value = root.find(key)) old.times_s.emplace_back(key, value->number(0, kLongest));
-    return old;
-  }
-  if (schema != "busbar.sweep/1") root.at("schema").fail("\"busbar.result/1\" or \"busbar.sweep/1\"");
-  for (const JsonValue& row : root.at("rows").items()) {
-    old.operation = row.at("operation").string();
-    old.sweep_times_s.emplace_back(row.at("size_bytes").integer(0, INT64_MAX),
-                                   row.at("time_s").number(0, kLongest));
-  }
-  return old;
 }
 
 }  // namespace busbar

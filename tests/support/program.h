@@ -44,6 +44,7 @@ class ProgramTest : public testing::Test {
   [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_ / name; }
 
   Outcome simulate(const std::string& arguments) { return run("simulate", arguments); }
+  Outcome calibrate(const std::string& arguments) { return run("calibrate", arguments); }
   Outcome validate(const std::string& arguments) { return run("validate", arguments); }
   [[nodiscard]] std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
