@@ -19,6 +19,7 @@ struct MeasuredRow {
   std::int64_t ranks = 0;  // 0: the source does not say
   Time time;               // out of place
   std::optional<Time> time_in_place;
+  std::optional<Time> p10, p90;                    // of repeated batches
   std::optional<std::string> algorithm, protocol;  // as the source spells them
   std::optional<std::int64_t> channels;
 };
@@ -35,11 +36,11 @@ struct MeasuredTable {
   std::string nccl_version;  // "2.27.3", "" if not said
   std::optional<std::int64_t> gpus_per_process;
   std::optional<bool> cuda_graph;
-  std::string gpu;                 // the name of the first rank's device, "" if not said
+  std::string gpu;                     // the name of the first rank's device, "" if not said
   std::vector<std::uint32_t> members;  // which ranks of a topology took part; empty: not said
   bool isolated = false;               // each operation alone, not back to back
-  std::vector<MeasuredRow> rows;   // at least one
-  std::vector<std::string> notes;  // what was skipped, repaired or doubted, one sentence each
+  std::vector<MeasuredRow> rows;       // at least one
+  std::vector<std::string> notes;      // what was skipped, repaired or doubted, one sentence each
 };
 
 /// What one GPU did by itself.
@@ -47,8 +48,8 @@ enum class MeasuredKernelKind : unsigned char { kCopy, kMatmul, kLaunch };
 struct MeasuredKernel {
   std::string where;  // file and place
   MeasuredKernelKind kind = MeasuredKernelKind::kCopy;
-  std::optional<std::uint32_t> rank;  // of a topology; none: not said
-  Bytes bytes;                        // of a copy: of the buffer, which is read once and written once
+  std::optional<std::uint32_t> rank;    // of a topology; none: not said
+  Bytes bytes;                          // of a copy: of the buffer, which is read once and written once
   std::array<std::int64_t, 3> shape{};  // of a matmul: m, n, k
   DataType type = DataType::kBf16;
   Time time;
