@@ -13,18 +13,18 @@ namespace busbar {
 /// Whose members take part. Written "all", "hosts" (the first rank of every host), "hosts:K" (of the first K
 /// hosts), "host:K" (the first K ranks of the first host that has them), "each-host" (all ranks of a host,
 /// host by host) and "neighbours" (the first ranks of each host and the next).
-struct GroupShape {
+struct RunGroup {
   enum class Kind : unsigned char { kAll, kOnePerHost, kOfAHost, kEachHost, kNeighbours };
   Kind kind = Kind::kAll;
   std::int64_t limit = 0;  // the K, 0: all
 };
 
 /// Errors (Error, kInput, place `where`): no such shape.
-[[nodiscard]] GroupShape parse_group_shape(const std::string& text, const std::string& where);
+[[nodiscard]] RunGroup parse_run_group(const std::string& text, const std::string& where);
 
 struct RunSettings {
   std::vector<CollectiveKind> operations;  // empty: all that the library offers but barrier
-  std::vector<GroupShape> groups;          // empty: all, hosts, hosts:2, host:2, host:4, host:8
+  std::vector<RunGroup> groups;          // empty: all, hosts, hosts:2, host:2, host:4, host:8
   std::vector<Bytes> sizes;                // ascending, at least one
   std::vector<std::string> algorithms;  // forced ones to use; "own": the library's choice; empty: every one
   std::vector<std::string> protocols;   // forced ones to use; empty: every one

@@ -40,35 +40,35 @@ Members firsts(const std::vector<Members>& hosts, std::size_t from, std::size_t 
   return members;
 }
 
-std::vector<Members> members_of(const GroupShape& shape, const std::vector<Members>& hosts) {
+std::vector<Members> members_of(const RunGroup& shape, const std::vector<Members>& hosts) {
   const auto limit = static_cast<std::size_t>(shape.limit);
   std::vector<Members> groups;
   switch (shape.kind) {
-    case GroupShape::Kind::kAll:
+    case RunGroup::Kind::kAll:
       groups.emplace_back();
       for (const Members& host : hosts) groups[0].insert(groups[0].end(), host.begin(), host.end());
       std::sort(groups[0].begin(), groups[0].end());
       break;
-    case GroupShape::Kind::kOnePerHost:
+    case RunGroup::Kind::kOnePerHost:
       if (limit <= hosts.size()) groups.push_back(firsts(hosts, 0, limit == 0 ? hosts.size() : limit));
       break;
-    case GroupShape::Kind::kOfAHost:
+    case RunGroup::Kind::kOfAHost:
       for (const Members& host : hosts)
         if (groups.empty() && host.size() >= limit)
           groups.emplace_back(host.begin(), host.begin() + static_cast<std::ptrdiff_t>(limit));
       break;
-    case GroupShape::Kind::kEachHost:
+    case RunGroup::Kind::kEachHost:
       groups = hosts;
       break;
-    case GroupShape::Kind::kNeighbours:
+    case RunGroup::Kind::kNeighbours:
       for (std::size_t h = 0; h + 1 < hosts.size(); ++h) groups.push_back(firsts(hosts, h, 2));
       break;
   }
   return groups;
 }
 
-std::vector<GroupShape> usual_shapes() {
-  using Kind = GroupShape::Kind;
+std::vector<RunGroup> usual_shapes() {
+  using Kind = RunGroup::Kind;
   return {{Kind::kAll, 0},     {Kind::kOnePerHost, 0}, {Kind::kOnePerHost, 2},
           {Kind::kOfAHost, 2}, {Kind::kOfAHost, 4},    {Kind::kOfAHost, 8}};
 }
@@ -153,8 +153,8 @@ std::int64_t positive(std::string_view text) {
 
 }  // namespace
 
-GroupShape parse_group_shape(const std::string& text, const std::string& where) {
-  using Kind = GroupShape::Kind;
+RunGroup parse_run_group(const std::string& text, const std::string& where) {
+  using Kind = RunGroup::Kind;
   if (text == "all") return {Kind::kAll, 0};
   if (text == "hosts") return {Kind::kOnePerHost, 0};
   if (text == "each-host") return {Kind::kEachHost, 0};
@@ -175,10 +175,10 @@ std::string SweepPoint::key() const {
 }
 
 std::vector<std::vector<std::uint32_t>> groups_of(const Machine& machine,
-                                                  const std::vector<GroupShape>& shapes) {
+                                                  const std::vector<RunGroup>& shapes) {
   const std::vector<Members> hosts = by_host(machine);
   std::vector<Members> groups;
-  for (const GroupShape& shape : shapes.empty() ? usual_shapes() : shapes)
+  for (const RunGroup& shape : shapes.empty() ? usual_shapes() : shapes)
     for (Members& members : members_of(shape, hosts)) {
       if (members.size() < std::min<std::size_t>(2, machine.ranks.size())) continue;
       if (std::find(groups.begin(), groups.end(), members) == groups.end())

@@ -25,7 +25,7 @@ struct SweepPoint {
 /// The members of each group that the shapes ask for on this machine, without repeats; groups of one rank
 /// only where the machine has no more.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> groups_of(const Machine& machine,
-                                                                const std::vector<GroupShape>& shapes);
+                                                                const std::vector<RunGroup>& shapes);
 
 /// 0, n-1, the middle, then the middles of what is left: each prefix covers the range evenly.
 [[nodiscard]] std::vector<std::size_t> coarse_to_fine(std::size_t n);

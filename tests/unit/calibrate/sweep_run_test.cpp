@@ -17,7 +17,7 @@ using Groups = std::vector<std::vector<std::uint32_t>>;
 RunSettings settings_of(std::vector<CollectiveKind> operations, std::vector<std::int64_t> sizes) {
   RunSettings s;
   s.operations = std::move(operations);
-  s.groups = {{GroupShape::Kind::kAll, 0}};
+  s.groups = {{RunGroup::Kind::kAll, 0}};
   for (const std::int64_t size : sizes) s.sizes.emplace_back(size);
   s.algorithms = {"own"};
   return s;
@@ -37,15 +37,15 @@ TEST(SweepPlan, GroupsAreTwoFourAndEightOfAHostOnePerHostAndAllWithoutRepeats) {
 
 TEST(SweepPlan, HostByHostAndNeighboursServeTheCheckOfHealth) {
   const FakeRunner runner(3, 2);
-  EXPECT_EQ(groups_of(runner.machine(), {{GroupShape::Kind::kEachHost, 0}}),
+  EXPECT_EQ(groups_of(runner.machine(), {{RunGroup::Kind::kEachHost, 0}}),
             (Groups{{0, 1}, {2, 3}, {4, 5}}));
-  EXPECT_EQ(groups_of(runner.machine(), {{GroupShape::Kind::kNeighbours, 0}}), (Groups{{0, 2}, {2, 4}}));
+  EXPECT_EQ(groups_of(runner.machine(), {{RunGroup::Kind::kNeighbours, 0}}), (Groups{{0, 2}, {2, 4}}));
 }
 
 TEST(SweepPlan, ShapesAreReadAndUnknownOnesRefused) {
-  EXPECT_EQ(parse_group_shape("host:4", "--groups").limit, 4);
-  EXPECT_EQ(parse_group_shape("hosts", "--groups").kind, GroupShape::Kind::kOnePerHost);
-  EXPECT_EQ(error_of([] { (void)parse_group_shape("host:0", "--groups"); }),
+  EXPECT_EQ(parse_run_group("host:4", "--groups").limit, 4);
+  EXPECT_EQ(parse_run_group("hosts", "--groups").kind, RunGroup::Kind::kOnePerHost);
+  EXPECT_EQ(error_of([] { (void)parse_run_group("host:0", "--groups"); }),
             "--groups: expected all, hosts, hosts:K, host:K, each-host or neighbours, got 'host:0'");
 }
 
@@ -132,7 +132,7 @@ TEST(Sweep, AHungRankIsNamedAndWhatWasMeasuredIsKept) {
   FakeRunner runner(1, 4);
   runner.hung_rank = 3;
   RunSettings s = settings_of({CollectiveKind::kAllReduce}, {64});
-  s.groups = {{GroupShape::Kind::kOfAHost, 2}, {GroupShape::Kind::kAll, 0}};
+  s.groups = {{RunGroup::Kind::kOfAHost, 2}, {RunGroup::Kind::kAll, 0}};
   std::size_t saved = 0;
   SweepHooks hooks;
   hooks.save = [&](const PointTimes&) { ++saved; };
