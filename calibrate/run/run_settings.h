@@ -24,7 +24,7 @@ struct RunGroup {
 
 struct RunSettings {
   std::vector<CollectiveKind> operations;  // empty: all that the library offers but barrier
-  std::vector<RunGroup> groups;          // empty: all, hosts, hosts:2, host:2, host:4, host:8
+  std::vector<RunGroup> groups;            // empty: all, hosts, hosts:2, host:2, host:4, host:8
   std::vector<Bytes> sizes;                // ascending, at least one
   std::vector<std::string> algorithms;  // forced ones to use; "own": the library's choice; empty: every one
   std::vector<std::string> protocols;   // forced ones to use; empty: every one
