@@ -49,7 +49,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"benchmark/", R"(tests/bench/.*)"},
       {"ceres/", R"(calibrate/fit\.cpp)"},
       {"mpi.h", R"(calibrate/run/mpi_.*)"},
-      {"nccl.h", R"(calibrate/run/nccl_.*)"},
+      {"nccl.h", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"cu", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"simgrid/", R"(tests/crosscheck/.*)"},
   };

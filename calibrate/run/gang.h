@@ -44,7 +44,8 @@ struct Membership {
                                                 std::uint16_t port, double timeout_s);
 
 /// Meets in a folder that all processes share. Names begin with the token, and each process removes its own
-/// files once they are read, but for its first and last (the folder may be removed after the run). Errors (kSystem): the folder cannot be written; the token was used before.
+/// files once they are read, but for its first and last (the folder may be removed after the run). Errors
+/// (kSystem): the folder cannot be written; the token was used before.
 [[nodiscard]] std::unique_ptr<Gang> meet_in_folder(const Membership& me, const std::string& folder);
 
 /// "process 2 does not answer", "processes 1, 3 do not answer": the error of a `gather`.

@@ -18,7 +18,8 @@ MpiSession::MpiSession() {
   // Source: Open MPI, `ompi_info --param coll tuned --level 9`.
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 1);
   int provided = 0, rank = 0, size = 1;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  // A watchdog may speak while the main thread is stuck outside MPI.
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   rank_ = rank;
