@@ -117,7 +117,8 @@ void MpiRunner::alarm(const std::string& what) {
   } else if (!report_to_roll_call(place_, me, what, 2 * kPatience_s)) {
     verdict = fmt::format("{} does not answer; {} waits in {}", names[0], names[me], what);
   } else {
-    std::this_thread::sleep_for(std::chrono::duration<double>(kPatience_s));  // the first says it
+    // The first says it. Who ends before it has heard all makes the launcher wake and end the stopped ones.
+    std::this_thread::sleep_for(std::chrono::duration<double>(3 * kPatience_s));
   }
   if (!verdict.empty()) std::fprintf(stderr, "calibrate: %s\n", printable(verdict).c_str());
   std::fflush(stderr);
