@@ -2,6 +2,7 @@
 
 #include <ceres/ceres.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace busbar {
@@ -9,6 +10,7 @@ namespace busbar {
 namespace {
 
 constexpr double kMostSpreads = 4;
+constexpr double kCentre = 5;
 
 // sign(r) sqrt(rho(r^2)) with rho the soft-L1 loss of scale s: its square is what a robust fit adds up.
 double softened(double r, double s) {
@@ -16,20 +18,30 @@ double softened(double r, double s) {
   return std::copysign(std::sqrt(rho), r);
 }
 
-/// Residuals for y, where a parameter is its start times exp(spread (y - 1)): y starts at 1, so that relative
-/// steps of numeric differentiation have a size.
+/// Residuals for y, where a parameter is its centre times exp(spread (y - kCentre)): y stays above zero, so
+/// that relative steps of numeric differentiation have a size.
 class Residuals {
  public:
   Residuals(std::span<const FitParameter> parameters, std::span<const FitObservation> observations,
             const std::function<void(std::span<double>)>& predict, const FitOptions& options)
       : parameters_(parameters), observations_(observations), predict_(&predict), options_(&options) {
-    for (const FitParameter& p : parameters_) start_.push_back(*p.value);
+    for (const FitParameter& p : parameters_) centre_.push_back(p.centre > 0 ? p.centre : *p.value);
     predicted_.resize(observations_.size());
   }
 
   void set(const double* y) const {
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-      *parameters_[i].value = start_[i] * std::exp(parameters_[i].spread * (y[i] - 1));
+      *parameters_[i].value = centre_[i] * std::exp(parameters_[i].spread * (y[i] - kCentre));
+  }
+
+  /// Where the numbers stand, inside the bounds.
+  [[nodiscard]] std::vector<double> start() const {
+    std::vector<double> y;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const double away = std::log(*parameters_[i].value / centre_[i]) / parameters_[i].spread;
+      y.push_back(kCentre + std::clamp(away, -kMostSpreads, kMostSpreads));
+    }
+    return y;
   }
 
   bool operator()(double const* const* y, double* residuals) const {
@@ -39,7 +51,7 @@ class Residuals {
       residuals[i] = softened(std::log(predicted_[i] / observations_[i].measured_s), options_->robust_scale) *
                      std::sqrt(observations_[i].weight);
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-      residuals[observations_.size() + i] = options_->prior_weight * (y[0][i] - 1);
+      residuals[observations_.size() + i] = options_->prior_weight * (y[0][i] - kCentre);
     return true;
   }
 
@@ -48,7 +60,7 @@ class Residuals {
   std::span<const FitObservation> observations_;
   const std::function<void(std::span<double>)>* predict_;
   const FitOptions* options_;
-  std::vector<double> start_;
+  std::vector<double> centre_;
   mutable std::vector<double> predicted_;
 };
 
@@ -57,10 +69,10 @@ class Residuals {
 FitSummary fit(std::span<const FitParameter> parameters, std::span<const FitObservation> observations,
                const std::function<void(std::span<double>)>& predict, const FitOptions& options) {
   if (parameters.empty() || observations.empty()) return {};
-  std::vector<double> y(parameters.size(), 1.0);
   const Residuals residuals(parameters, observations, predict, options);
+  std::vector<double> y = residuals.start();
   ceres::NumericDiffOptions difference;
-  difference.relative_step_size = 1e-3;
+  difference.relative_step_size = 1e-3 / kCentre;
   auto cost = std::make_unique<ceres::DynamicNumericDiffCostFunction<const Residuals, ceres::FORWARD>>(
       &residuals, ceres::DO_NOT_TAKE_OWNERSHIP, difference);
   cost->AddParameterBlock(static_cast<int>(y.size()));
@@ -68,8 +80,8 @@ FitSummary fit(std::span<const FitParameter> parameters, std::span<const FitObse
   ceres::Problem problem;
   problem.AddResidualBlock(cost.release(), nullptr, y.data());
   for (int i = 0; i < static_cast<int>(y.size()); ++i) {
-    problem.SetParameterLowerBound(y.data(), i, 1 - kMostSpreads);
-    problem.SetParameterUpperBound(y.data(), i, 1 + kMostSpreads);
+    problem.SetParameterLowerBound(y.data(), i, kCentre - kMostSpreads);
+    problem.SetParameterUpperBound(y.data(), i, kCentre + kMostSpreads);
   }
   ceres::Solver::Options solver;
   solver.linear_solver_type = ceres::DENSE_QR;

@@ -8,12 +8,13 @@
 
 namespace busbar {
 
-/// A number to fit. `spread`: standard deviation of its logarithm about the value it starts from, a prior;
-/// it may move by at most four of these.
+/// A number to fit. `spread`: standard deviation of its logarithm about `centre`, a prior; it may lie at most
+/// four of these away. The search starts from the number's value.
 struct FitParameter {
   std::string name;
   double* value = nullptr;  // above zero
   double spread = 0.5;
+  double centre = 0;  // 0: the value it starts from
 };
 
 struct FitObservation {

@@ -28,10 +28,16 @@ std::string utilisation(const RunResult& r, double mfu) {
   return r.hardware_flops > 0 && hfu - mfu >= 0.001 ? fmt::format("{}, HFU {}", text, percent(hfu)) : text;
 }
 
+// ", 395 ms to 441 ms".
+std::string interval_text(const RunResult& r) {
+  if (!r.step_time_interval) return "";
+  return fmt::format(", {} to {}", to_text(r.step_time_interval->first), to_text(r.step_time_interval->second));
+}
+
 std::string heading(const RunResult& r) {
   const double step = r.step_time.seconds();
-  std::string text = fmt::format("{} on {}: {} GPUs\n\n  step time  {}", printable(r.step_name),
-                                 printable(r.cluster_name), r.ranks, to_text(r.step_time));
+  std::string text = fmt::format("{} on {}: {} GPUs\n\n  step time  {}{}", printable(r.step_name),
+                                 printable(r.cluster_name), r.ranks, to_text(r.step_time), interval_text(r));
   if (step > 0 && r.tokens > 0)
     text += fmt::format("    {:.0f} tokens/s, {:.0f} per GPU", r.tokens / step, r.tokens / step / r.ranks);
   if (step > 0 && r.model_flops > 0) {

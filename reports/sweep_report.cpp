@@ -20,6 +20,8 @@ std::string name_of_operation(const Sweep& s) {
   return s.rows.empty() ? "" : std::string(name_of(s.rows.front().operation));
 }
 
+bool has_intervals(const Sweep& s) { return !s.rows.empty() && s.rows.front().interval.has_value(); }
+
 bool names_choices(const Sweep& s) { return s.comparison && s.comparison->summary.choices > 0; }
 
 void add_measured(std::vector<std::string>& cells, const SweepRow& r, bool with_choice) {
@@ -32,11 +34,15 @@ void add_measured(std::vector<std::string>& cells, const SweepRow& r, bool with_
 
 TextTable sweep_table(const Sweep& s) {
   using enum Align;
-  TextTable table({kRight, kRight, kLeft, kLeft, kRight, kRight, kRight, kRight, kLeft, kLeft, kRight, kLeft,
-                   kRight, kRight, kLeft});
+  std::vector<Align> align{kRight, kRight, kLeft, kLeft, kRight, kRight,
+                           kRight, kRight, kLeft, kLeft, kRight, kLeft};
+  if (has_intervals(s)) align.insert(align.end(), {kRight, kRight});
+  align.insert(align.end(), {kRight, kRight, kLeft});
+  TextTable table(std::move(align));
   std::vector<std::string> header{"size(B)",   "count",    "type",        "redop",
                                   "root",      "time(us)", "algbw(GB/s)", "busbw(GB/s)",
                                   "algorithm", "protocol", "channels",    "limit"};
+  if (has_intervals(s)) header.insert(header.end(), {"from(us)", "to(us)"});
   if (s.comparison) header.insert(header.end(), {"measured(us)", "error(%)"});
   if (names_choices(s)) header.emplace_back("choice");
   table.add(header);
@@ -53,6 +59,10 @@ TextTable sweep_table(const Sweep& s) {
                                    r.protocol,
                                    fmt::format("{}", r.channels),
                                    printable(r.limit)};
+    if (r.interval) {
+      cells.push_back(fmt::format("{:.2f}", r.interval->first.microseconds()));
+      cells.push_back(fmt::format("{:.2f}", r.interval->second.microseconds()));
+    }
     add_measured(cells, r, names_choices(s));
     table.add(std::move(cells));
   }
@@ -99,12 +109,15 @@ std::string sweep_csv(const Sweep& s) {
   std::string text =
       "operation,size_bytes,count,type,redop,root,ranks,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,"
       "channels,limit";
+  if (has_intervals(s)) text += ",from_us,to_us";
   text += s.comparison ? ",measured_us,error_percent,measured_choice,choice_agrees\n" : "\n";
   for (const SweepRow& r : s.rows) {
     text += fmt::format("{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{}", name_of(r.operation),
                         r.size.count(), r.count, name_of(s.type), redop(s, r), s.root, s.ranks,
                         r.time.microseconds(), r.algbw_Bps / 1e9, r.busbw_Bps / 1e9, csv_cell(r.algorithm),
                         csv_cell(r.protocol), r.channels, csv_cell(r.limit));
+    if (r.interval)
+      text += fmt::format(",{:.6g},{:.6g}", r.interval->first.microseconds(), r.interval->second.microseconds());
     text += (s.comparison ? measured_csv(r) : "") + "\n";
   }
   return text;

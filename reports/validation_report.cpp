@@ -7,19 +7,12 @@
 #include <map>
 #include <numeric>
 
-#include "reports/table.h"
+#include "reports/section.h"
 #include "sim/base/error.h"
 
 namespace busbar {
 
 namespace {
-
-/// Cells under a heading, before they are laid out as text or as Markdown.
-struct Cells {
-  std::string title;
-  std::vector<Align> align;
-  std::vector<std::vector<std::string>> rows;  // the first names the columns
-};
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
@@ -29,9 +22,9 @@ std::vector<std::string> figure_cells(const std::string& name, const ErrorFigure
           percent(f.p90), signed_percent(f.worst),   signed_percent(f.bias)};
 }
 
-Cells systems(const Validation& v) {
+Section systems(const Validation& v) {
   using enum Align;
-  Cells cells{.title = "Error by system (predicted / measured - 1)",
+  Section cells{.title = "Error by system (predicted / measured - 1)",
               .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight},
               .rows = {{"system", "rows", "median", "mean", "90th", "worst", "bias"}}};
   for (const ValidationGroup& g : v.groups) cells.rows.push_back(figure_cells(printable(g.name), g.figures));
@@ -39,9 +32,9 @@ Cells systems(const Validation& v) {
   return cells;
 }
 
-Cells tables(const Validation& v) {
+Section tables(const Validation& v) {
   using enum Align;
-  Cells cells{.title = "Median errors of tables, by class of machine",
+  Section cells{.title = "Median errors of tables, by class of machine",
               .align = {kLeft, kRight, kRight, kRight, kRight},
               .rows = {{"class", "tables", "median", "90th", "worst"}}};
   for (const ValidationGroup& g : v.tables)
@@ -61,7 +54,7 @@ std::string shares(const ValidationRow& r) {
                      100 * r.shares->exposed_communication, 100 * r.shares->bubble);
 }
 
-Cells furthest_off(const Validation& v, std::size_t worst) {
+Section furthest_off(const Validation& v, std::size_t worst) {
   using enum Align;
   std::vector<std::size_t> order(v.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -69,7 +62,7 @@ Cells furthest_off(const Validation& v, std::size_t worst) {
     return std::abs(v.rows[a].error()) > std::abs(v.rows[b].error());
   });
   order.resize(std::min(worst, order.size()));
-  Cells cells{.title = "Furthest off",
+  Section cells{.title = "Furthest off",
               .align = {kRight, kLeft, kLeft, kLeft, kRight, kRight, kRight},
               .rows = {{"error", "row", "system", "what", "measured", "predicted"}}};
   if (!v.rows.empty() && v.rows.front().shares)
@@ -83,7 +76,7 @@ Cells furthest_off(const Validation& v, std::size_t worst) {
 }
 
 // By reason, with a row that it stopped.
-Cells not_simulated(const Validation& v) {
+Section not_simulated(const Validation& v) {
   std::map<std::string, std::vector<const NotSimulated*>> by_reason;
   for (const NotSimulated& n : v.not_simulated) {
     // What differs from row to row is the place, which ends at the first blank.
@@ -91,7 +84,7 @@ Cells not_simulated(const Validation& v) {
     const std::size_t end = place == std::string::npos ? 0 : n.reason.find(' ', place);
     by_reason[n.system + ": " + n.reason.substr(end == std::string::npos ? 0 : end)].push_back(&n);
   }
-  Cells cells{.title = "Not simulated",
+  Section cells{.title = "Not simulated",
               .align = {Align::kRight, Align::kLeft, Align::kLeft},
               .rows = {{"rows", "such as", "why"}}};
   for (const auto& [reason, rows] : by_reason)
@@ -99,7 +92,7 @@ Cells not_simulated(const Validation& v) {
   return cells;
 }
 
-Cells fits(const FitVerdicts& f) {
+Section fits(const FitVerdicts& f) {
   return {.title = fmt::format("Fits or does not: {} of {} jobs right", percent(f.right()), f.jobs()),
           .align = {Align::kLeft, Align::kRight, Align::kRight},
           .rows = {{"job", "predicted to fit", "predicted not to"},
@@ -107,8 +100,8 @@ Cells fits(const FitVerdicts& f) {
                    {"ran out of memory", fmt::format("{}", f.oom_wrong), fmt::format("{}", f.oom_right)}}};
 }
 
-Cells held(const Validation& v) {
-  Cells cells{.title = "Against what is recorded",
+Section held(const Validation& v) {
+  Section cells{.title = "Against what is recorded",
               .align = {Align::kLeft, Align::kRight, Align::kRight, Align::kLeft},
               .rows = {{"figure", "now", "recorded", ""}}};
   for (const HeldFigure& h : v.held)
@@ -116,8 +109,8 @@ Cells held(const Validation& v) {
   return cells;
 }
 
-std::vector<Cells> parts(const Validation& v, std::size_t worst) {
-  std::vector<Cells> list{systems(v)};
+std::vector<Section> parts(const Validation& v, std::size_t worst) {
+  std::vector<Section> list{systems(v)};
   if (!v.tables.empty()) list.push_back(tables(v));
   if (v.fits) list.push_back(fits(*v.fits));
   if (worst > 0 && !v.rows.empty()) list.push_back(furthest_off(v, worst));
@@ -134,16 +127,6 @@ std::string title(const Validation& v) {
   return text;
 }
 
-std::string markdown_line(const std::vector<std::string>& row, std::size_t columns) {
-  std::string line = "|";
-  for (std::size_t c = 0; c < columns; ++c) {
-    std::string cell = c < row.size() ? row[c] : "";
-    for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) cell.insert(at, "\\");
-    line += " " + cell + " |";
-  }
-  return line + "\n";
-}
-
 std::string optional_cell(const std::optional<StepShares>& s, double StepShares::*part) {
   return s ? fmt::format("{:.4f}", (*s).*part) : "";
 }
@@ -152,24 +135,13 @@ std::string optional_cell(const std::optional<StepShares>& s, double StepShares:
 
 std::string validation_text(const Validation& v, std::size_t worst) {
   std::string text = title(v) + "\n";
-  for (const Cells& cells : parts(v, worst)) {
-    TextTable table(cells.align);
-    for (const auto& row : cells.rows) table.add(row);
-    text += fmt::format("\n{}\n{}", cells.title, table.text(2));
-  }
+  for (const Section& section : parts(v, worst)) text += section_text(section);
   return text;
 }
 
 std::string validation_markdown(const Validation& v, std::size_t worst) {
   std::string text = "## " + title(v) + "\n";
-  for (const Cells& cells : parts(v, worst)) {
-    text +=
-        fmt::format("\n### {}\n\n{}|", cells.title, markdown_line(cells.rows.front(), cells.align.size()));
-    for (const Align align : cells.align) text += align == Align::kRight ? "--:|" : "---|";
-    text += "\n";
-    for (std::size_t r = 1; r < cells.rows.size(); ++r)
-      text += markdown_line(cells.rows[r], cells.align.size());
-  }
+  for (const Section& section : parts(v, worst)) text += section_markdown(section);
   return text;
 }
 

@@ -51,6 +51,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"mpi.h", R"(calibrate/run/mpi_.*)"},
       {"nccl.h", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"cu", R"(calibrate/run/(nccl|cuda)_.*)"},
+      {"Eigen/", R"(calibrate/identify\.cpp)"},
       {"simgrid/", R"(tests/crosscheck/.*)"},
   };
   return rows;

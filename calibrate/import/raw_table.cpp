@@ -69,6 +69,7 @@ MeasuredTable measured(RawTable raw, CollectiveKind kind, const ImportHints& hin
   if (is_rooted(kind) && raw.root && *raw.root >= 0) table.root = raw.root;
   const bool listed = raw.devices.ranks == table.ranks;
   if (listed) table.hosts = raw.devices.hosts;
+  if (listed) table.member_hosts = raw.devices.rank_hosts;
   table.gpus_per_process = listed ? raw.devices.gpus_per_process : std::nullopt;
   if (!table.gpus_per_process) table.gpus_per_process = raw.gpus_per_process;
   table.nccl_version = raw.nccl_version;
@@ -128,6 +129,9 @@ RankSummary RankList::summary() const {
   summary.hosts = static_cast<std::int64_t>(hosts.size());
   const auto count = static_cast<std::int64_t>(processes.size());
   if (summary.ranks % count == 0) summary.gpus_per_process = summary.ranks / count;
+  if (entries_.size() != ranks.size()) return summary;
+  summary.rank_hosts.resize(entries_.size());
+  for (const Entry& e : entries_) summary.rank_hosts[static_cast<std::size_t>(e.rank)] = e.host;
   return summary;
 }
 

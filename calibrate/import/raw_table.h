@@ -38,6 +38,7 @@ struct RankSummary {
   bool complete = false;                                // every rank below the highest is there
   std::optional<std::int64_t> hosts, gpus_per_process;  // of a complete list whose hosts are told
   std::string gpu;                                      // the first rank's
+  std::vector<std::string> rank_hosts;                  // of a complete list, by rank; else empty
   friend bool operator==(const RankSummary&, const RankSummary&) = default;
 };
 

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include "sim/base/error.h"
+#include "sim/cost/profile_io.h"
 
 namespace busbar {
 
@@ -39,7 +41,10 @@ bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code
 Profile profile_called(const std::string& name) {
   if (name == "default") return default_profile();
   if (name == "ideal") return ideal_profile();
-  throw Error({.where = "--calibration", .expected = "default or ideal", .given = quoted(name)});
+  std::error_code ignored;
+  if (std::filesystem::exists(name, ignored)) return read_profile(JsonDocument::load(name));
+  throw Error(
+      {.where = "--calibration", .expected = "default, ideal or a busbar.profile/1 file", .given = quoted(name)});
 }
 
 }  // namespace busbar

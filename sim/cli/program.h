@@ -20,7 +20,8 @@ namespace busbar {
 /// Errors (Error, kInput): unknown options, bad values.
 [[nodiscard]] bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code);
 
-/// Of --calibration. Errors (Error, kInput): neither "default" nor "ideal".
+/// Of --calibration: "default", "ideal" or a file. Errors (Error, kInput): none of these, or what its reader
+/// says.
 [[nodiscard]] Profile profile_called(const std::string& name);
 
 }  // namespace busbar

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "reports/explain.h"
 #include "reports/summary.h"
@@ -15,6 +16,7 @@
 #include "sim/cli/nccl_inputs.h"
 #include "sim/cli/program.h"
 #include "sim/replay/host_ranks.h"
+#include "sim/replay/prediction_interval.h"
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
 #include "sim/result/run_result_io.h"
@@ -101,6 +103,8 @@ InputRecord record_of(const SimulateOptions& o, const Inputs& inputs, const Nccl
                      .profile = o.calibration,
                      .settings = {},
                      .seed = o.seed};
+  if (o.calibration != "default" && o.calibration != "ideal")
+    record.settings.emplace_back("calibration-digest", JsonDocument::load(o.calibration).digest());
   for (const std::string& set : o.sets)
     record.settings.emplace_back(set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
   if (o.overrides.algorithm) record.settings.emplace_back("algorithm", *o.overrides.algorithm);
@@ -140,6 +144,26 @@ void check_processes(const SimulateOptions& o, std::size_t ranks) {
                .given = fmt::format("{}", o.calls.gpus_per_process)});
 }
 
+std::vector<Time> times_of_rows(const Sweep& sweep) {
+  std::vector<Time> times;
+  for (const SweepRow& row : sweep.rows) times.push_back(row.time);
+  return times;
+}
+
+// What a calibration leaves open: intervals, and a warning beyond what was measured.
+void add_doubt(const SimulateOptions& o, Sweep& result, const Profile& profile,
+               const std::function<std::vector<Time>(const Profile&)>& times) {
+  if (!o.no_interval) add_intervals(result, profile, times);
+  if (auto warning = extrapolation(profile, result)) result.warnings.push_back(std::move(*warning));
+}
+
+void add_doubt(const SimulateOptions& o, RunResult& result, const Profile& profile,
+               const std::function<Time(const Profile&)>& step_time) {
+  if (!o.no_interval)
+    add_interval(result, profile, std::max(1U, std::thread::hardware_concurrency()), step_time);
+  if (auto warning = extrapolation(profile, result)) result.warnings.push_back(std::move(*warning));
+}
+
 int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
   SweepRequest request{.operation = *o.collective,
                        .ranks = {},
@@ -154,12 +178,17 @@ int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& to
   std::optional<MeasuredInput> measured;
   if (!o.measured.empty()) measured = load_measured(o, ranks);
   if (measured && !o.sizes_given) request.sizes = sizes_of(measured->table);
-  Sweep result = sweep(topology, request, profile_called(o.calibration),
-                       {.overrides = nccl.overrides,
-                        .explain = o.explain,
-                        .calls = o.calls,
-                        .isolated = o.isolated,
-                        .chunks = o.chunks});
+  SimOptions options{.overrides = nccl.overrides,
+                     .explain = o.explain,
+                     .calls = o.calls,
+                     .isolated = o.isolated,
+                     .chunks = o.chunks};
+  const Profile profile = profile_called(o.calibration);
+  Sweep result = sweep(topology, request, profile, options);
+  add_doubt(o, result, profile, [&](const Profile& drawn_profile) {
+    options.explain = false;
+    return times_of_rows(sweep(topology, request, drawn_profile, options));
+  });
   result.inputs = record_of(o, inputs, nccl);
   record_calls(o, result.inputs);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
@@ -195,7 +224,12 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   SimOptions options{.overrides = nccl.overrides, .explain = o.explain, .symmetry = !o.no_symmetry};
   if (!o.trace.empty()) options.timeline.emplace();
   if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
-  RunResult result = simulate(topology, trace, profile_called(o.calibration), options);
+  const Profile profile = profile_called(o.calibration);
+  RunResult result = simulate(topology, trace, profile, options);
+  add_doubt(o, result, profile, [&](const Profile& drawn_profile) {
+    const SimOptions plain{.overrides = nccl.overrides, .symmetry = !o.no_symmetry};
+    return simulate(topology, trace, drawn_profile, plain).step_time;
+  });
   result.inputs = std::move(record);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

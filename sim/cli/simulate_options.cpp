@@ -125,7 +125,7 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
                  "cluster: busbar.topology/1 file (also looked up in the catalogue)");
   app.add_option("--workload", o.workload,
                  "step: busbar.workload/1 or busbar.trace/1 file (also in the catalogue)");
-  app.add_option("--calibration", o.calibration, "default or ideal")->capture_default_str();
+  app.add_option("--calibration", o.calibration, "default, ideal or a profile of calibrate")->capture_default_str();
   app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--collective", raw.collective, "predict one collective over --sizes instead of a step");
@@ -146,6 +146,8 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_flag("--explain", o.explain, "say why each operation takes its time");
   app.add_flag("--no-symmetry", o.no_symmetry,
                "replay every rank, not one for each class that behaves alike (slower, with the same times)");
+  app.add_flag("--no-interval", o.no_interval,
+               "with a calibrated profile: the time alone, without simulating its draws for an interval");
   app.add_option("--dump-trace", o.dump_trace, "write the step as busbar.trace/1");
   app.add_option("--dump-topology", o.dump_topology, "write the cluster in the long form");
   app.add_option("--seed", raw.seed, "seed of everything random in the input")

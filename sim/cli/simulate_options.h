@@ -28,6 +28,7 @@ struct SimulateOptions {
   std::optional<std::string> trace_ranks;  // as given; read against the step
   bool explain = false;
   bool no_symmetry = false;
+  bool no_interval = false;
   std::string list;
   bool quiet = false;
   std::uint64_t seed = 1;

@@ -37,7 +37,7 @@ void declare(CLI::App& app, ValidateOptions& o, std::string& suite) {
   app.add_option(
       "--suite", suite,
       fmt::format("published measurements to predict: {}, all", fmt::join(names_of(suites()), ", ")));
-  app.add_option("--calibration", o.calibration, "default or ideal")->capture_default_str();
+  app.add_option("--calibration", o.calibration, "default, ideal or a profile of calibrate")->capture_default_str();
   app.add_option("--filter", o.filters, filter_help())->allow_extra_args(false);
   app.add_option("--most-gpus", o.most_gpus, "leave larger jobs out")
       ->check(CLI::Range(std::int64_t{1}, kMost));

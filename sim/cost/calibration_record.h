@@ -10,11 +10,12 @@
 
 namespace busbar {
 
-/// How a number that is no default came to be. `name` is that of `parameters(Profile&)`.
+/// How a number came to be, and where it may lie. `name` is that of `parameters(Profile&)`.
 struct CalibratedValue {
   std::string name;
   double low = 0, high = 0;  // 95 % interval, in the unit of the number; equal: not known
-  std::string origin;        // "fitted": from times of operations; "measured": by itself
+  std::string origin;  // "fitted": from times of operations; "measured": by itself; "default": kept, and then
+                       // the interval is the one that fits start from
   std::int64_t rows = 0;     // measurements that it depends on
 };
 
@@ -30,7 +31,7 @@ struct CalibratedRange {
 struct CalibrationRecord {
   std::string source;
   std::vector<std::string> created_from;    // "log.txt 0123456789abcdef": files and digests
-  std::vector<CalibratedValue> values;      // every other number is a default
+  std::vector<CalibratedValue> values;      // every other number is a default of which nothing was measured
   std::vector<std::vector<double>> draws;   // bootstrap: per draw a number for each of `values`
   std::vector<CalibratedRange> ranges;
   double fit_median = 0, cross_validated_median = 0;  // of |predicted / measured - 1|; 0: not known

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/error.h"
 #include "sim/cost/kernel_models.h"
+#include "sim/cost/parameter_names.h"
+#include "sim/cost/profile_io.h"
 
 namespace busbar {
 
@@ -31,6 +35,32 @@ std::vector<ProfileParameter> kernel_parameters(const Generation& g, const Kerne
           {"memory_efficiency", fmt::format("{:.3f}", g.memory_efficiency), "default", "assumed"},
           {"step_share", fmt::format("{:.3f}", g.step_share), "fitted",
            "one step of IBM's fms-fsdp README per GPU generation"}};
+}
+
+// Every number of the parts that a calibration touched and that this generation may use, with its own origin.
+std::vector<ProfileParameter> calibrated_parameters(const Profile& given, const Generation& g) {
+  Profile p = given;
+  std::vector<ParameterRef> numbers = parameters(p);
+  for (ParameterRef& other : other_parameters(p)) numbers.push_back(std::move(other));
+  std::vector<ProfileParameter> list;
+  for (const ParameterRef& number : numbers) {
+    const std::string part = part_of_parameter(number.name);
+    const bool of_a_generation = std::any_of(p.generations.begin(), p.generations.end(), [&](const Generation& x) {
+      return part == x.name || part == "kernels." + std::string(x.name);
+    });
+    if (of_a_generation && part != g.name && part != "kernels." + std::string(g.name)) continue;
+    const ParameterLabel label = label_of(number.name);
+    ProfileParameter line{label.name, value_for_people(*number.value, label.unit), "default",
+                          "docs/model.md, Constants"};
+    for (const CalibratedValue& v : p.calibration.values)
+      if (v.name == number.name && v.origin != "default") {
+        line.origin = v.origin;
+        line.source = fmt::format("{} rows of profile {}, {} to {}", v.rows, p.name,
+                                  value_for_people(v.low, label.unit), value_for_people(v.high, label.unit));
+      }
+    list.push_back(std::move(line));
+  }
+  return list;
 }
 
 }  // namespace
@@ -71,6 +101,10 @@ std::vector<ProfileParameter> parameters_of(const Profile& p, const Generation& 
   if (p.ideal)
     return {{"efficiency", "1 (all)", "default", "ideal"}, {"latency", "the links' own", "default", "ideal"}};
   std::vector<ProfileParameter> list = kernel_parameters(g, kernel_model_of(gpu_model));
+  if (!p.calibration.empty()) {
+    for (ProfileParameter& line : calibrated_parameters(p, g)) list.push_back(std::move(line));
+    return list;
+  }
   const NetworkTransport& rdma = p.network(Transport::kRdma);
   const std::vector<ProfileParameter> wire = {
       {"base_latency LL / LL128 / Simple", by_protocol(g.base_us), "fitted", fit},

@@ -95,10 +95,8 @@ void read_parameter(const JsonValue& entry, const Numbers& numbers, std::set<std
   if (std::find(std::begin(kOrigins), std::end(kOrigins), kind) == std::end(kOrigins))
     origin.fail("one of " + one_of(kOrigins), did_you_mean(kind, kOrigins));
   const auto rows = entry.find("rows");
-  if (kind == "default") {
-    if (rows || entry.find("interval")) origin.fail("\"fitted\" or \"measured\" where there are rows");
-    return;
-  }
+  if (kind == "default" && rows) origin.fail("\"fitted\" or \"measured\" where there are rows");
+  if (kind == "default" && !entry.find("interval")) return;
   CalibratedValue calibrated{.name = numbers.refs[index].name, .origin = kind};
   calibrated.rows = rows ? rows->integer(0, kMostBytes) : 0;
   if (entry.find("interval"))
@@ -135,7 +133,7 @@ void read_draws(const JsonValue& root, Profile& profile) {
   for (const JsonValue& row : rows) {
     const std::vector<JsonValue> ratios = row.items();
     if (ratios.size() != record.values.size())
-      row.fail(fmt::format("{} ratios, one for each parameter that is no default", record.values.size()));
+      row.fail(fmt::format("{} ratios, one for each parameter that has an interval or rows", record.values.size()));
     std::vector<double> draw;
     for (const JsonValue& ratio : ratios) draw.push_back(ratio.number(1e-6, 1e6));
     record.draws.push_back(std::move(draw));
@@ -160,7 +158,7 @@ Json parameter_json(const ParameterRef& p, const ParameterLabel& label, const Ca
   }
   if (calibrated->high > calibrated->low) j["interval"] = interval_json(*calibrated, label.unit);
   j["origin"] = calibrated->origin;
-  j["rows"] = calibrated->rows;
+  if (calibrated->origin != "default") j["rows"] = calibrated->rows;
   return j;
 }
 
@@ -177,6 +175,22 @@ std::string lines_of(const std::vector<Json>& elements) {
   std::string text = "[";
   for (std::size_t i = 0; i < elements.size(); ++i) text += (i == 0 ? "\n    " : ",\n    ") + elements[i].dump();
   return text + (elements.empty() ? "]" : "\n  ]");
+}
+
+// Draws in the order in which the numbers are written.
+std::vector<Json> draw_lines(Profile& profile) {
+  const CalibrationRecord& record = profile.calibration;
+  std::vector<std::size_t> order;
+  for (const ParameterRef& p : numbers_of(profile).refs)
+    for (std::size_t v = 0; v < record.values.size(); ++v)
+      if (record.values[v].name == p.name) order.push_back(v);
+  std::vector<Json> lines;
+  for (const std::vector<double>& draw : record.draws) {
+    Json row = Json::array();
+    for (const std::size_t v : order) row.push_back(ratio_digits(draw[v]));
+    lines.push_back(std::move(row));
+  }
+  return lines;
 }
 
 std::vector<Json> parameter_lines(Profile& profile) {
@@ -234,13 +248,8 @@ Profile read_profile(const JsonDocument& document) {
 std::string write_profile(const Profile& given) {
   Profile profile = given;
   const CalibrationRecord& record = profile.calibration;
-  std::vector<Json> ranges, draws;
+  std::vector<Json> ranges;
   for (const CalibratedRange& r : record.ranges) ranges.push_back(range_json(r));
-  for (const std::vector<double>& draw : record.draws) {
-    Json row = Json::array();
-    for (const double ratio : draw) row.push_back(ratio_digits(ratio));
-    draws.push_back(std::move(row));
-  }
   std::string text = "{\n  \"schema\": \"busbar.profile/1\",\n";
   text += "  \"name\": " + Json(profile.name).dump() + ",\n";
   text += "  \"source\": " + Json(record.source).dump() + ",\n";
@@ -252,7 +261,7 @@ std::string write_profile(const Profile& given) {
                {"cross_validated_median", ratio_digits(record.cross_validated_median)}}
               .dump() +
           ",\n";
-  return text + "  \"draws\": " + lines_of(draws) + "\n}\n";
+  return text + "  \"draws\": " + lines_of(draw_lines(profile)) + "\n}\n";
 }
 
 }  // namespace busbar

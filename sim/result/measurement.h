@@ -38,6 +38,7 @@ struct MeasuredTable {
   std::optional<bool> cuda_graph;
   std::string gpu;                     // the name of the first rank's device, "" if not said
   std::vector<std::uint32_t> members;  // which ranks of a topology took part; empty: not said
+  std::vector<std::string> member_hosts;  // the host of each rank by name, where the source lists them all
   bool isolated = false;               // each operation alone, not back to back
   std::vector<MeasuredRow> rows;       // at least one
   std::vector<std::string> notes;      // what was skipped, repaired or doubted, one sentence each

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/units.h"
@@ -103,6 +104,7 @@ struct RunResult {
   std::string cluster_name;
   std::uint32_t ranks = 0, hosts = 0;
   Time step_time;
+  std::optional<std::pair<Time, Time>> step_time_interval;  // 95 %, of a profile that has draws
   std::uint32_t last_rank = 0;         // ends last; ties: the lowest
   TimeSplit split;                     // of last_rank
   double tokens = 0, model_flops = 0;  // per step, all ranks; 0: unknown

@@ -242,6 +242,8 @@ std::string write_result(const RunResult& r) {
   j["ranks"] = r.ranks;
   j["last_rank"] = r.last_rank;
   for (const auto& [key, value] : times_of(r)) j[key] = value;
+  if (r.step_time_interval)
+    j["step_time_interval_s"] = {r.step_time_interval->first.seconds(), r.step_time_interval->second.seconds()};
   j["exposed_by_group"] = Json::object();
   for (const auto& [group, time] : r.split.exposed_by_group) j["exposed_by_group"][group] = time.seconds();
   add_throughput(j, r);
@@ -303,6 +305,7 @@ Json sweep_row_json(const Sweep& s, const SweepRow& r) {
            {"protocol", r.protocol},
            {"channels", r.channels},
            {"limit", r.limit}};
+  if (r.interval) row["time_interval_s"] = {r.interval->first.seconds(), r.interval->second.seconds()};
   if (is_reducing(r.operation)) row["reduction"] = name_of(s.reduction);
   if (r.measured) add_measured(row, *r.measured);
   return row;

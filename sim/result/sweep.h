@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/collective_kind.h"
@@ -25,6 +26,7 @@ struct SweepRow {
   Bytes size;
   std::int64_t count = 0;  // elements as nccl-tests counts them: per rank for gathers and scatters
   Time time;
+  std::optional<std::pair<Time, Time>> interval;  // 95 %, of a profile that has draws
   double algbw_Bps = 0, busbw_Bps = 0;
   std::string algorithm, protocol;
   std::int64_t channels = 0;

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--filter: expected of the suite kernels gpu, kind or type, got 'source'"},
         BadCall{"--suite kernels --data data --filter gpu=none", "suite kernels: the filters leave no row"},
         BadCall{"--suite kernels --data data --calibration mine",
-                "--calibration: expected default or ideal, got 'mine'"},
+                "--calibration: expected default, ideal or a busbar.profile/1 file, got 'mine'"},
         BadCall{"--suite kernels --json - --csv -",
                 "command line: only one of --json, --csv and --md can go to standard output"}),
     [](const auto& m) { return fmt::format("call{}", m.index); });

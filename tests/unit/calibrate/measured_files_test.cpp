@@ -200,7 +200,7 @@ TEST(MeasuredJson, SaysWhatIsWrong) {
   const auto error = [](const std::string& rows, const std::string& more = "") {
     return error_of([&] { (void)measured_json(rows, more); });
   };
-  EXPECT_EQ(error(""), "m.json: holds no measured collective");
+  EXPECT_EQ(error(""), "m.json: holds no measured collective or kernel");
   EXPECT_NE(error(R"({"operation": "all_reduse", "size_bytes": 8, "time_s": 1})")
                 .find("did you mean 'all_reduce'?"),
             std::string::npos);
@@ -233,9 +233,8 @@ TEST(ReadMeasured, TellsTheKindsApart) {
 
 TEST(ReadMeasured, NamesTheKindsItKnows) {
   const std::string kinds =
-      "expected measured collectives: the text or JSON (-J) of nccl-tests or rccl-tests, CSV with size_bytes "
-      "and "
-      "oop_time_us or time_us, or busbar.measured/1, got ";
+      "expected measured collectives: the text or JSON (-J) of nccl-tests or rccl-tests, output of the OSU "
+      "benchmarks, lines of NCCL's inspector, CSV with size_bytes and oop_time_us or time_us, or busbar.measured/1, got ";
   const auto error = [](const std::string& text) {
     return error_of([&] { (void)read_measured_text(text, "a"); });
   };

@@ -1,0 +1,202 @@
+#include "calibrate/observed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "calibrate/import/raw_table.h"
+#include "sim/base/error.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr std::int64_t kFrom = 1024;  // smaller sizes are all latency, and a table's first rows warm up
+
+std::vector<std::vector<std::uint32_t>> ranks_by_host(const Topology& topology) {
+  std::vector<std::vector<std::uint32_t>> hosts(topology.hosts().size());
+  for (std::uint32_t rank = 0; rank < topology.ranks().size(); ++rank) {
+    const Device& gpu = topology.device(topology.ranks()[rank]);
+    if (gpu.host < hosts.size()) hosts[gpu.host].push_back(rank);
+  }
+  return hosts;
+}
+
+// The first `each` ranks of the first `hosts` hosts; empty where they have not as many.
+std::vector<std::uint32_t> spread_over(const Topology& topology, std::size_t hosts, std::size_t each) {
+  std::vector<std::uint32_t> ranks;
+  const auto by_host = ranks_by_host(topology);
+  if (hosts > by_host.size()) return {};
+  for (std::size_t h = 0; h < hosts; ++h) {
+    if (by_host[h].size() < each) return {};
+    ranks.insert(ranks.end(), by_host[h].begin(), by_host[h].begin() + static_cast<std::ptrdiff_t>(each));
+  }
+  return ranks;
+}
+
+std::vector<std::uint32_t> first_ranks(std::size_t n) {
+  std::vector<std::uint32_t> ranks(n);
+  for (std::size_t i = 0; i < n; ++i) ranks[i] = static_cast<std::uint32_t>(i);
+  return ranks;
+}
+
+// Where the topology has the hosts that the source names: of each its first GPUs, in the source's order.
+std::vector<std::uint32_t> named_members(const MeasuredTable& table, const Topology& topology) {
+  const auto by_host = ranks_by_host(topology);
+  std::vector<std::size_t> used(by_host.size(), 0);
+  std::vector<std::uint32_t> ranks;
+  for (const std::string& name : table.member_hosts) {
+    const auto host = std::find_if(topology.hosts().begin(), topology.hosts().end(),
+                                   [&](const Host& h) { return h.name == name; });
+    if (host == topology.hosts().end()) return {};
+    const auto h = static_cast<std::size_t>(host - topology.hosts().begin());
+    if (used[h] == by_host[h].size()) return {};
+    ranks.push_back(by_host[h][used[h]++]);
+  }
+  return ranks;
+}
+
+void check_members(const MeasuredTable& table, std::size_t available) {
+  for (const std::uint32_t rank : table.members)
+    if (rank >= available)
+      throw Error({.where = table.source,
+                   .expected = fmt::format("members below {}, the ranks of the topology", available),
+                   .given = fmt::format("{}", rank)});
+}
+
+DataType type_of(const MeasuredTable& table) {
+  if (const auto named = parse_data_type(table.type)) return *named;
+  switch (element_bytes(table.type)) {
+    case 1:
+      return DataType::kInt8;
+    case 2:
+      return DataType::kBf16;
+    case 8:
+      return DataType::kInt64;
+    default:
+      return DataType::kFp32;
+  }
+}
+
+// The source's names of a choice as the simulator's; what it does not have is left to its own choice.
+Overrides overrides_of(const MeasuredTable& table, const MeasuredRow& row) {
+  Overrides o{.isolated = table.isolated};
+  if (const auto version = parse_nccl_version(table.nccl_version)) o.nccl.version = *version;
+  if (row.algorithm) {
+    NcclAlgorithm nccl{};
+    const std::string name =
+        parse_nccl_algorithm(*row.algorithm, nccl) ? std::string(name_of(nccl)) : *row.algorithm;
+    if (find_algorithm(row.operation, name) != nullptr) o.algorithm = name;
+  }
+  Protocol protocol{};
+  if (row.protocol && parse_protocol(*row.protocol, protocol)) o.protocol = protocol;
+  o.channels = row.channels;
+  return o;
+}
+
+Bytes whole(Bytes size, CollectiveKind kind, DataType type, std::size_t ranks) {
+  const std::int64_t unit =
+      size_of(type) * (divides_by_ranks(kind) ? static_cast<std::int64_t>(ranks) : std::int64_t{1});
+  return Bytes(size.count() / unit * unit);
+}
+
+double time_of(const MeasuredRow& row) {
+  return (row.time > Time::zero() ? row.time : row.time_in_place.value_or(Time::zero())).seconds();
+}
+
+std::string links_of(const GroupRoutes& routes) {
+  std::string links;
+  if (routes.hosts < routes.ranks) links = name_of(routes.intra_transport);
+  if (routes.hosts > 1) links += (links.empty() ? "" : "+") + std::string(name_of(routes.inter_transport));
+  return links;
+}
+
+}  // namespace
+
+bool names_members(const MeasuredTable& table, const Topology& topology) {
+  return !table.members.empty() || !named_members(table, topology).empty();
+}
+
+std::vector<std::uint32_t> members_of(const MeasuredTable& table, const Topology& topology) {
+  const std::size_t available = topology.ranks().size();
+  check_members(table, available);
+  if (!table.members.empty()) return table.members;
+  if (auto ranks = named_members(table, topology); !ranks.empty()) return ranks;
+  if (table.ranks <= 0)
+    throw Error({.where = table.source, .message = "the number of ranks is not known", .suggestion = "give --ranks"});
+  const auto n = static_cast<std::size_t>(table.ranks);
+  if (n > available)
+    throw Error({.where = table.source,
+                 .expected = fmt::format("at most the {} ranks of the topology", available),
+                 .given = fmt::format("{}", n)});
+  if (table.hosts && *table.hosts > 0 && table.ranks % *table.hosts == 0) {
+    const auto hosts = static_cast<std::size_t>(*table.hosts);
+    if (auto ranks = spread_over(topology, hosts, n / hosts); !ranks.empty()) return ranks;
+  }
+  for (std::size_t hosts = 1; hosts <= topology.hosts().size(); ++hosts)
+    if (n % hosts == 0)
+      if (auto ranks = spread_over(topology, hosts, n / hosts); !ranks.empty()) return ranks;
+  return first_ranks(n);
+}
+
+Observed::Observed(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& profile) {
+  for (const MeasuredTable& table : tables) add(topology, table, profile);
+}
+
+void Observed::add(const Topology& topology, const MeasuredTable& table, const Profile& profile) {
+  ObservedTable observed{.name = fmt::format("{}, {} on {} ranks", table.source, name_of(table.operation), table.ranks),
+                         .measured = &table,
+                         .members = members_of(table, topology),
+                         .first = rows_.size()};
+  const DataType type = type_of(table);
+  const bool counted = std::any_of(table.rows.begin(), table.rows.end(),
+                                   [](const MeasuredRow& r) { return r.size.count() >= kFrom; });
+  std::map<std::tuple<std::string, int, std::int64_t>, std::size_t> known;
+  for (const MeasuredRow& row : table.rows) {
+    const Bytes size = whole(row.size, table.operation, type, observed.members.size());
+    const bool small = counted && row.size.count() < kFrom;
+    if (small || size.count() == 0 || !(time_of(row) > 0)) continue;
+    const Overrides overrides = overrides_of(table, row);
+    observed.forced |= overrides.algorithm || overrides.protocol;
+    const auto [found, added] = known.try_emplace(
+        {overrides.algorithm.value_or(""), overrides.protocol ? static_cast<int>(*overrides.protocol) : -1,
+         overrides.channels.value_or(0)},
+        collectives_.size());
+    if (added)
+      collectives_.push_back(std::make_unique<LoneCollective>(
+          topology, profile,
+          LoneCollective::Request{.ranks = observed.members,
+                                  .kind = table.operation,
+                                  .type = type,
+                                  .overrides = overrides,
+                                  .calls = {.gpus_per_process = table.gpus_per_process.value_or(1),
+                                            .launch = {},
+                                            .cuda_graph = table.cuda_graph.value_or(false)}}));
+    rows_.push_back({tables_.size(), size, time_of(row)});
+    of_row_.push_back(found->second);
+  }
+  observed.rows = rows_.size() - observed.first;
+  if (observed.rows == 0) {
+    notes_.push_back(observed.name + ": no row that can be predicted");
+    return;
+  }
+  const GroupRoutes& routes = collectives_[of_row_.back()]->routes();
+  observed.hosts = routes.hosts;
+  observed.links = links_of(routes);
+  tables_.push_back(std::move(observed));
+}
+
+void Observed::predict(std::span<double> predicted_s) {
+  for (const auto& collective : collectives_) collective->profile_changed();
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    predicted_s[i] = std::max(1e-12, collectives_[of_row_[i]]->time(rows_[i].size).seconds());
+}
+
+std::string Observed::choice(std::size_t row) const {
+  const Choice c = collectives_[of_row_[row]]->choice(rows_[row].size);
+  return fmt::format("{}/{}", c.algorithm->name, name_of(c.protocol));
+}
+
+}  // namespace busbar

@@ -1,0 +1,15 @@
+// What `calibrate --check` found, as text, Markdown and CSV.
+#pragma once
+
+#include <string>
+
+#include "sim/result/calibration.h"
+
+namespace busbar {
+
+/// What is slow in a line each, then everything that was compared.
+[[nodiscard]] std::string health_text(const HealthReport& report);
+[[nodiscard]] std::string health_markdown(const HealthReport& report);
+[[nodiscard]] std::string health_csv(const HealthReport& report);
+
+}  // namespace busbar

@@ -1,0 +1,148 @@
+#include "sim/replay/prediction_interval.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "sim/base/unit_text.h"
+
+namespace busbar {
+
+namespace {
+
+// Two-sided 95 % quantile of Student's t, to 0.3 % from 8 degrees of freedom on.
+// Source: Abramowitz & Stegun 26.7.5, two terms.
+double student_95(double v) {
+  constexpr double z = 1.959964;
+  const double z3 = z * z * z;
+  return z + (z3 + z) / (4 * v) + (5 * z3 * z * z + 16 * z3 + 3 * z) / (96 * v * v);
+}
+
+/// What operations of a prediction span.
+struct Span {
+  Bytes least{INT64_MAX}, most{0};
+  std::int64_t fewest = INT64_MAX, ranks = 0, hosts = 0;
+  void take(Bytes bytes, std::int64_t n) {
+    if (bytes.count() == 0 || n < 2) return;
+    least = std::min(least, bytes);
+    most = std::max(most, bytes);
+    fewest = std::min(fewest, n);
+    ranks = std::max(ranks, n);
+  }
+};
+
+Span measured_span(const CalibrationRecord& record) {
+  Span span;
+  for (const CalibratedRange& r : record.ranges) {
+    span.take(r.least, r.ranks);
+    span.take(r.most, r.ranks);
+    span.hosts = std::max(span.hosts, r.hosts);
+  }
+  return span;
+}
+
+std::optional<Warning> beyond(const Span& measured, const Span& used) {
+  if (used.ranks == 0) return std::nullopt;
+  std::vector<std::string> what;
+  if (used.hosts > 1 && measured.hosts <= 1) what.emplace_back("between hosts, where nothing was measured");
+  if (used.ranks > measured.ranks)
+    what.push_back(fmt::format("{} ranks (measured: at most {})", used.ranks, measured.ranks));
+  if (used.fewest < measured.fewest)
+    what.push_back(fmt::format("{} ranks (measured: at least {})", used.fewest, measured.fewest));
+  if (used.most.as_double() > 2 * measured.most.as_double())
+    what.push_back(fmt::format("{} (measured: up to {})", to_text(used.most), to_text(measured.most)));
+  if (2 * used.least.as_double() < measured.least.as_double())
+    what.push_back(fmt::format("{} (measured: from {})", to_text(used.least), to_text(measured.least)));
+  if (what.empty()) return std::nullopt;
+  return Warning{"extrapolation", fmt::format("beyond what the profile was calibrated on: {}; measure there, or "
+                                              "take the prediction with more than its interval",
+                                              fmt::join(what, "; "))};
+}
+
+// Jobs 0 to n - 1 over threads; what one throws is thrown on.
+void run_all(std::size_t n, std::size_t threads, const std::function<void(std::size_t)>& job) {
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex guard;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < n; i = next++) try {
+        job(i);
+      } catch (...) {
+        const std::lock_guard lock(guard);
+        failure = std::current_exception();
+        next = n;
+      }
+  };
+  std::vector<std::jthread> pool;
+  for (std::size_t t = 1; t < std::min(n, threads); ++t) pool.emplace_back(work);
+  work();
+  pool.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+Profile drawn(const Profile& profile, std::size_t draw) {
+  Profile copy = profile;
+  std::vector<ParameterRef> numbers = parameters(copy);
+  for (ParameterRef& p : other_parameters(copy)) numbers.push_back(std::move(p));
+  const CalibrationRecord& record = profile.calibration;
+  for (std::size_t v = 0; v < record.values.size(); ++v)
+    for (const ParameterRef& p : numbers)
+      if (p.name == record.values[v].name) *p.value *= record.draws[draw][v];
+  return copy;
+}
+
+std::pair<Time, Time> interval_of(Time time, std::span<const Time> under_draws) {
+  if (time <= Time::zero() || under_draws.empty()) return {time, time};
+  double squares = 0;
+  for (const Time t : under_draws) squares += std::pow(std::log(t.seconds() / time.seconds()), 2);
+  const auto n = static_cast<double>(under_draws.size());
+  const double half = student_95(n) * std::sqrt(squares / n);
+  return {Time::from_seconds(time.seconds() * std::exp(-half)),
+          Time::from_seconds(time.seconds() * std::exp(half))};
+}
+
+void add_interval(RunResult& result, const Profile& profile, std::size_t threads,
+                  const std::function<Time(const Profile&)>& step_time) {
+  std::vector<Time> times(profile.calibration.draws.size());
+  if (times.empty()) return;
+  run_all(times.size(), threads, [&](std::size_t d) { times[d] = step_time(drawn(profile, d)); });
+  result.step_time_interval = interval_of(result.step_time, times);
+}
+
+void add_intervals(Sweep& sweep, const Profile& profile,
+                   const std::function<std::vector<Time>(const Profile&)>& times) {
+  const std::size_t draws = profile.calibration.draws.size();
+  if (draws == 0) return;
+  std::vector<std::vector<Time>> by_row(sweep.rows.size());
+  for (std::size_t d = 0; d < draws; ++d) {
+    const std::vector<Time> found = times(drawn(profile, d));
+    for (std::size_t r = 0; r < by_row.size(); ++r) by_row[r].push_back(found[r]);
+  }
+  for (std::size_t r = 0; r < by_row.size(); ++r)
+    sweep.rows[r].interval = interval_of(sweep.rows[r].time, by_row[r]);
+}
+
+std::optional<Warning> extrapolation(const Profile& profile, const RunResult& result) {
+  if (profile.calibration.ranges.empty()) return std::nullopt;
+  Span used;
+  for (const CollectiveRecord& c : result.collectives) used.take(c.bytes, c.ranks);
+  used.hosts = result.hosts;
+  return beyond(measured_span(profile.calibration), used);
+}
+
+std::optional<Warning> extrapolation(const Profile& profile, const Sweep& sweep) {
+  if (profile.calibration.ranges.empty()) return std::nullopt;
+  Span used;
+  for (const SweepRow& row : sweep.rows) used.take(row.size, sweep.ranks);
+  used.hosts = sweep.hosts;
+  return beyond(measured_span(profile.calibration), used);
+}
+
+}  // namespace busbar
