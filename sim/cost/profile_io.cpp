@@ -112,7 +112,8 @@ CalibratedRange read_range(const JsonValue& entry) {
   const JsonValue operation = entry.at("operation");
   const auto kind = parse_collective(operation.string());
   if (!kind)
-    operation.fail("one of " + one_of(collective_names()), did_you_mean(operation.string(), collective_names()));
+    operation.fail("one of " + one_of(collective_names()),
+                   did_you_mean(operation.string(), collective_names()));
   range.operation = *kind;
   range.ranks = entry.at("ranks").integer(1, kMostRanks);
   range.hosts = entry.at("hosts").integer(1, kMostRanks);
@@ -133,7 +134,8 @@ void read_draws(const JsonValue& root, Profile& profile) {
   for (const JsonValue& row : rows) {
     const std::vector<JsonValue> ratios = row.items();
     if (ratios.size() != record.values.size())
-      row.fail(fmt::format("{} ratios, one for each parameter that has an interval or rows", record.values.size()));
+      row.fail(fmt::format("{} ratios, one for each parameter that has an interval or rows",
+                           record.values.size()));
     std::vector<double> draw;
     for (const JsonValue& ratio : ratios) draw.push_back(ratio.number(1e-6, 1e6));
     record.draws.push_back(std::move(draw));
@@ -163,9 +165,12 @@ Json parameter_json(const ParameterRef& p, const ParameterLabel& label, const Ca
 }
 
 Json range_json(const CalibratedRange& r) {
-  return {{"operation", name_of(r.operation)}, {"ranks", r.ranks},
-          {"hosts", r.hosts},                  {"links", r.links},
-          {"from", to_exact_text(r.least)},    {"to", to_exact_text(r.most)}};
+  return {{"operation", name_of(r.operation)},
+          {"ranks", r.ranks},
+          {"hosts", r.hosts},
+          {"links", r.links},
+          {"from", to_exact_text(r.least)},
+          {"to", to_exact_text(r.most)}};
 }
 
 double ratio_digits(double ratio) { return rounded_value(ratio, ParameterUnit::kNone); }
@@ -173,7 +178,8 @@ double ratio_digits(double ratio) { return rounded_value(ratio, ParameterUnit::k
 // One element per line: long, but a change shows as one line.
 std::string lines_of(const std::vector<Json>& elements) {
   std::string text = "[";
-  for (std::size_t i = 0; i < elements.size(); ++i) text += (i == 0 ? "\n    " : ",\n    ") + elements[i].dump();
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    text += (i == 0 ? "\n    " : ",\n    ") + elements[i].dump();
   return text + (elements.empty() ? "]" : "\n  ]");
 }
 
@@ -212,6 +218,16 @@ std::vector<Json> parameter_lines(Profile& profile) {
   return lines;
 }
 
+// What the file's numbers replace.
+Profile base_of(const JsonValue& root) {
+  static constexpr std::string_view kBases[] = {"default", "ideal"};
+  const auto base = root.find("base");
+  if (!base) return default_profile();
+  const std::string name = base->string();
+  if (name != kBases[0] && name != kBases[1]) base->fail(one_of(kBases), did_you_mean(name, kBases));
+  return name == "ideal" ? ideal_profile() : default_profile();
+}
+
 }  // namespace
 
 std::string part_of_parameter(std::string_view parameter) {
@@ -221,10 +237,11 @@ std::string part_of_parameter(std::string_view parameter) {
 
 Profile read_profile(const JsonDocument& document) {
   const JsonValue root = document.root();
-  root.only_keys({"schema", "name", "source", "created_from", "parameters", "ranges", "error", "draws"});
+  root.only_keys(
+      {"schema", "name", "source", "created_from", "base", "parameters", "ranges", "error", "draws"});
   const JsonValue schema = root.at("schema");
   if (schema.string() != "busbar.profile/1") schema.fail("\"busbar.profile/1\"");
-  Profile profile = default_profile();
+  Profile profile = base_of(root);
   profile.name = text_or(root, "name", document.name());
   CalibrationRecord& record = profile.calibration;
   record.source = text_or(root, "source", "");
@@ -254,6 +271,7 @@ std::string write_profile(const Profile& given) {
   text += "  \"name\": " + Json(profile.name).dump() + ",\n";
   text += "  \"source\": " + Json(record.source).dump() + ",\n";
   text += "  \"created_from\": " + Json(record.created_from).dump() + ",\n";
+  if (profile.ideal) text += "  \"base\": \"ideal\",\n";
   text += "  \"parameters\": " + lines_of(parameter_lines(profile)) + ",\n";
   text += "  \"ranges\": " + lines_of(ranges) + ",\n";
   text += "  \"error\": " +
