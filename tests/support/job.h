@@ -17,7 +17,11 @@ class JobTest : public ProgramTest {
     for (std::size_t at = 0; (at = command.find("%BIN")) != std::string::npos;)
       command.replace(at, 4, BUSBAR_BIN_DIR);
     const std::string folder = path("").string();
-    const int status = std::system(("cd '" + folder + "' && (" + command + ") >out.txt 2>err.txt").c_str());
+    // MPI and CUDA keep memory to the end of the process, and CUDA maps where the address sanitizer has its
+    // gap.
+    const int status = std::system(("export ASAN_OPTIONS=detect_leaks=0:protect_shadow_gap=0; cd '" + folder +
+                                    "' && (" + command + ") >out.txt 2>err.txt")
+                                       .c_str());
     return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             .out = read_file(path("out.txt")),
             .err = read_file(path("err.txt"))};
