@@ -27,6 +27,7 @@ double timed_runs(NcclDevice& device, Work work) {
   const int runs =
       static_cast<int>(std::clamp(std::ceil(kBatch_s / batch(1)), 1.0, static_cast<double>(kMostRuns)));
   std::vector<double> seconds;
+  seconds.reserve(kBatches);
   for (int i = 0; i < kBatches; ++i) seconds.push_back(batch(runs));
   std::nth_element(seconds.begin(), seconds.begin() + kBatches / 2, seconds.end());
   return seconds[kBatches / 2];

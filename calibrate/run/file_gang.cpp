@@ -98,6 +98,7 @@ std::vector<std::string> FileGang::gather(const std::string& mine, double timeou
   if (round_ >= 1) forget(round_ - 1);
   ++round_;
   std::vector<std::string> texts;
+  texts.reserve(found.size());
   for (auto& text : found) texts.push_back(std::move(*text));
   return texts;
 }

@@ -67,20 +67,21 @@ std::vector<MeasuredKernel> measure_matmuls(NcclDevice& device, std::uint32_t ra
   fill(device.send(), inputs, device);
   const Handle handle = handle_for(device);
   std::vector<MeasuredKernel> kernels;
-  for (const auto& [m, n, k] : kShapes) {
+  for (const auto& shape : kShapes) {
     const float one = 1, zero = 0;
-    const auto rows = static_cast<int>(n), columns = static_cast<int>(m), depth = static_cast<int>(k);
+    const auto columns = static_cast<int>(shape[0]), rows = static_cast<int>(shape[1]);
+    const auto depth = static_cast<int>(shape[2]);
+    const char* const tokens = device.send() + shape[1] * shape[2] * kElement;
     // cuBLAS counts by columns: the transposed product, with the weights as a linear layer keeps them.
     const double seconds = timed_runs(device, [&] {
-      check_cublas(
-          cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, rows, columns, depth, &one, device.send(),
-                       CUDA_R_16BF, depth, device.send() + k * n * kElement, CUDA_R_16BF, depth, &zero,
-                       device.receive(), CUDA_R_16BF, rows, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-          "a product");
+      check_cublas(cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, rows, columns, depth, &one,
+                                device.send(), CUDA_R_16BF, depth, tokens, CUDA_R_16BF, depth, &zero,
+                                device.receive(), CUDA_R_16BF, rows, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                   "a product");
     });
     kernels.push_back({.kind = MeasuredKernelKind::kMatmul,
                        .rank = rank,
-                       .shape = {m, n, k},
+                       .shape = shape,
                        .type = DataType::kBf16,
                        .time = Time::from_seconds(seconds)});
   }

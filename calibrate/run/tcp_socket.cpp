@@ -65,12 +65,12 @@ template <class Move>
 bool move_all(int file, std::size_t size, short what, Deadline deadline, Move move) {
   for (std::size_t at = 0; at < size;) {
     const ssize_t n = move(at, size - at);
-    if (n > 0)
+    if (n > 0) {
       at += static_cast<std::size_t>(n);
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-      return false;
-    else if (errno == EAGAIN && !wait_for(file, what, deadline))
-      return false;
+      continue;
+    }
+    const bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
+    if (!later || (errno == EAGAIN && !wait_for(file, what, deadline))) return false;
   }
   return true;
 }
