@@ -38,9 +38,8 @@ TEST_F(MpiRun, WritesRowsOfEveryOperationThatAreReadBack) {
   EXPECT_NE(o.out.find("36 points measured, 0 from before"), std::string::npos) << o.out;
 }
 
-TEST_F(MpiRun, ForcesAlgorithmsThatTakeDifferentTimes) {
-  // A ring pays 2(n-1) latencies, halving-doubling 2 log2 n: at 8 ranks 14 and 6. Only that both were run,
-  // under their names, is certain on a machine with two cores.
+TEST_F(MpiRun, ForcesAlgorithmsUnderTheirNames) {
+  // How long they take is not judged on a machine that others share.
   const Outcome o = measure(4,
                             "-o m.json --sizes 4K --algorithm ring,halving-doubling --collective all_reduce "
                             "--groups all --no-kernels");
