@@ -37,8 +37,7 @@ TEST(SweepPlan, GroupsAreTwoFourAndEightOfAHostOnePerHostAndAllWithoutRepeats) {
 
 TEST(SweepPlan, HostByHostAndNeighboursServeTheCheckOfHealth) {
   const FakeRunner runner(3, 2);
-  EXPECT_EQ(groups_of(runner.machine(), {{RunGroup::Kind::kEachHost, 0}}),
-            (Groups{{0, 1}, {2, 3}, {4, 5}}));
+  EXPECT_EQ(groups_of(runner.machine(), {{RunGroup::Kind::kEachHost, 0}}), (Groups{{0, 1}, {2, 3}, {4, 5}}));
   EXPECT_EQ(groups_of(runner.machine(), {{RunGroup::Kind::kNeighbours, 0}}), (Groups{{0, 2}, {2, 4}}));
 }
 
