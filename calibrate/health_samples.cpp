@@ -25,14 +25,14 @@ std::string host_name(const Topology& topology, std::uint32_t host) {
 }
 
 std::string gpu_name(const Topology& topology, std::uint32_t rank) {
-  return fmt::format("rank {} ({})", rank, topology.device(topology.ranks()[rank]).id);
+  return fmt::format("rank {} ({})", rank, topology.name_of(topology.ranks()[rank]));
 }
 
 std::string nic_name(const Topology& topology, DeviceId nic) {
   const std::uint32_t host = topology.device(nic).host;
   const std::vector<DeviceId>& nics = topology.hosts()[host].nics;
   const auto at = std::find(nics.begin(), nics.end(), nic) - nics.begin();
-  return fmt::format("host {}, NIC {} ({})", host, at, topology.device(nic).id);
+  return fmt::format("host {}, NIC {} ({})", host, at, topology.name_of(nic));
 }
 
 // The NICs that the rings of a group cross.

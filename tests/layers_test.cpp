@@ -48,6 +48,9 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"gtest/", R"(tests/.*)"},
       {"benchmark/", R"(tests/bench/.*)"},
       {"ceres/", R"(calibrate/fit\.cpp)"},
+      {"mpi.h", R"(calibrate/run/mpi_.*)"},
+      {"nccl.h", R"(calibrate/run/(nccl|cuda)_.*)"},
+      {"cu", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"Eigen/", R"(calibrate/identify\.cpp)"},
       {"simgrid/", R"(tests/crosscheck/.*)"},
   };

@@ -39,6 +39,7 @@ struct TableKey {
   std::vector<std::uint32_t> members;
   std::string type;
   bool isolated = false;
+  std::optional<std::int64_t> hosts;
   auto operator<=>(const TableKey&) const = default;
 };
 
@@ -51,6 +52,7 @@ struct ReadRow {
 void read_key(const JsonValue& value, TableKey& key) {
   if (const auto members = value.find("members")) key.members = read_members(*members);
   if (const auto isolated = value.find("isolated")) key.isolated = isolated->boolean();
+  if (const auto hosts = value.find("hosts")) key.hosts = hosts->integer(1, kMostRanks);
   const auto type = value.find("type");
   if (!type) return;
   key.type = type->string();
@@ -60,7 +62,7 @@ void read_key(const JsonValue& value, TableKey& key) {
 
 ReadRow read_row(const JsonValue& value, const ImportHints& hints) {
   value.only_keys({"operation", "size_bytes", "ranks", "members", "type", "time_s", "in_place", "isolated",
-                   "algorithm", "protocol", "channels"});
+                   "algorithm", "protocol", "channels", "hosts", "p10_s", "p90_s"});
   ReadRow read;
   read.row.operation = operation_at(value);
   read.row.size = Bytes(value.at("size_bytes").integer(1, kMostBytes));
@@ -74,6 +76,8 @@ ReadRow read_row(const JsonValue& value, const ImportHints& hints) {
   const JsonValue time = value.at("time_s");
   read.row.time = Time::from_seconds(time.number(0, kLongest_s));
   if (read.row.time <= Time::zero()) time.fail("a time above 0");
+  if (const auto p10 = value.find("p10_s")) read.row.p10 = Time::from_seconds(p10->number(0, kLongest_s));
+  if (const auto p90 = value.find("p90_s")) read.row.p90 = Time::from_seconds(p90->number(0, kLongest_s));
   read.row.algorithm = text_at(value, "algorithm");
   read.row.protocol = text_at(value, "protocol");
   if (channels && !channels->is_null()) read.row.channels = channels->integer(1, 1024);
@@ -104,8 +108,8 @@ void add(MeasuredTable& table, ReadRow read) {
 }
 
 std::string read_head(const JsonValue& root) {
-  root.only_keys(
-      {"schema", "name", "source", "origin", "topology", "workload", "collectives", "kernels", "steps"});
+  root.only_keys({"schema", "name", "source", "origin", "topology", "workload", "machine", "notes",
+                  "collectives", "kernels", "steps"});
   const JsonValue schema = root.at("schema");
   if (schema.string() != "busbar.measured/1") schema.fail("\"busbar.measured/1\"");
   if (const auto origin = root.find("origin")) {
@@ -134,6 +138,7 @@ Measurement read_measured_json(const JsonDocument& document, const ImportHints& 
           {.source = source.empty() ? document.name() : document.name() + ": " + source,
            .operation = read.row.operation,
            .ranks = read.row.ranks,
+           .hosts = read.key.hosts,
            .type = read.key.type,
            .members = read.key.members,
            .isolated = read.key.isolated});

@@ -20,7 +20,8 @@ constexpr const char* kExamples =
     "  simulate --topology dgx1x8.json --collective all_gather --calibration profile.json\n"
     "  calibrate --show profile.json\n"
     "  calibrate --show after-upgrade.json --compare profile.json\n"
-    "  calibrate --check --from pairs.json --topology dgx2x8.json";
+    "  calibrate --check --from pairs.json --topology dgx2x8.json\n"
+    "  mpirun -n 4 calibrate --run mpi -o measured.json          (measure here: calibrate --run mpi --help)";
 
 constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
 

@@ -219,6 +219,16 @@ std::vector<Json> parameter_lines(Profile& profile) {
   return lines;
 }
 
+// What the file's numbers replace.
+Profile base_of(const JsonValue& root) {
+  static constexpr std::string_view kBases[] = {"default", "ideal"};
+  const auto base = root.find("base");
+  if (!base) return default_profile();
+  const std::string name = base->string();
+  if (name != kBases[0] && name != kBases[1]) base->fail(one_of(kBases), did_you_mean(name, kBases));
+  return name == "ideal" ? ideal_profile() : default_profile();
+}
+
 }  // namespace
 
 std::string part_of_parameter(std::string_view parameter) {
@@ -228,10 +238,11 @@ std::string part_of_parameter(std::string_view parameter) {
 
 Profile read_profile(const JsonDocument& document) {
   const JsonValue root = document.root();
-  root.only_keys({"schema", "name", "source", "created_from", "parameters", "ranges", "error", "draws"});
+  root.only_keys(
+      {"schema", "name", "source", "created_from", "base", "parameters", "ranges", "error", "draws"});
   const JsonValue schema = root.at("schema");
   if (schema.string() != "busbar.profile/1") schema.fail("\"busbar.profile/1\"");
-  Profile profile = default_profile();
+  Profile profile = base_of(root);
   profile.name = text_or(root, "name", document.name());
   CalibrationRecord& record = profile.calibration;
   record.source = text_or(root, "source", "");
@@ -261,6 +272,7 @@ std::string write_profile(const Profile& given) {
   text += "  \"name\": " + Json(profile.name).dump() + ",\n";
   text += "  \"source\": " + Json(record.source).dump() + ",\n";
   text += "  \"created_from\": " + Json(record.created_from).dump() + ",\n";
+  if (profile.ideal) text += "  \"base\": \"ideal\",\n";
   text += "  \"parameters\": " + lines_of(parameter_lines(profile)) + ",\n";
   text += "  \"ranges\": " + lines_of(ranges) + ",\n";
   text += "  \"error\": " +

@@ -8,10 +8,11 @@
 
 namespace busbar {
 
-/// Keys are closed: schema, name, source, created_from, parameters, ranges, error, draws. Numbers that the
-/// file does not list are the default profile's. Errors (Error, kInput) with the JSON pointer: an unknown
-/// parameter (with the nearest one), a value without its unit or not above zero, an interval that does not
-/// hold its value, draws of another length than the parameters with an interval.
+/// Keys are closed: schema, name, source, created_from, base, parameters, ranges, error, draws. Numbers
+/// that the file does not list are the default profile's, or the ideal one's where `base` says so. Errors
+/// (Error, kInput) with the JSON pointer: an unknown parameter (with the nearest one), a value without its
+/// unit or not above zero, an interval that does not hold its value, draws of another length than the
+/// parameters with an interval.
 [[nodiscard]] Profile read_profile(const JsonDocument& document);
 
 /// Every number of the parts that were calibrated, each with origin; what is not listed is the default's.

@@ -19,6 +19,7 @@ struct MeasuredRow {
   std::int64_t ranks = 0;  // 0: the source does not say
   Time time;               // out of place
   std::optional<Time> time_in_place;
+  std::optional<Time> p10, p90;                    // of repeated batches
   std::optional<std::string> algorithm, protocol;  // as the source spells them
   std::optional<std::int64_t> channels;
 };
