@@ -29,7 +29,8 @@ def _once(launcher, command, limit_s):
         with os.fdopen(figures) as text:
             cpu, wall, peak, status = text.read().split()
         out.seek(0), errors.seek(0)
-        why = {0: "", KILLED: f"over {limit_s:g} s"}.get(int(status), errors.read().strip()[-300:] or f"status {status}")
+        failed = errors.read().strip()[-300:] or f"status {status}"
+        why = {0: "", KILLED: f"over {limit_s:g} s"}.get(int(status), failed)
         return Run(float(cpu), float(wall), int(peak) / 1024, 1, out.read(), why)
 
 

@@ -41,26 +41,26 @@ class Bench:
                    self.write(f"{case.key}-{size}-topology.json", case.topology(size)), *case.options]
         if case.step:
             command += ["--workload", self.write(f"{case.key}-{size}-step.json", case.step(size))]
-        return command + ["--json", str(self.inputs / "result.json")]
+        return command
+
+    def once(self, *command):
+        return measure(str(self.bin / "run_once"), list(command), 1, self.options.limit)
 
     def ours(self, case, size):
-        """One row: figures of our run."""
+        """One row: figures of runs that print text, and what one more run writes as JSON."""
         command = self.command(case, size)
-        result = self.inputs / "result.json"
-        result.unlink(missing_ok=True)
         run = self.measured(command)
-        shown = " ".join([os.path.basename(command[0]), *(os.path.basename(c) if "/" in c else c for c in command[1:-2])])
+        shown = " ".join(os.path.basename(word) if "/" in word else word for word in command)
         row = {"case": case.key, "size": size, "command": shown, "runs": run.runs, "why": run.why,
                "cpu_s": run.cpu_s, "wall_s": run.wall_s, "peak_MiB": run.peak_MiB}
         if run.why:
             return row
-        read = json.loads(result.read_text())
+        read = json.loads(self.once(*command, "--json", "-").output)
         engine = read.get("engine", {})
         row["simulated_s"] = read["rows"][0]["time_s"] if "rows" in read else read["step_time_s"]
         row["events"], row["classes"] = engine.get("events"), engine.get("classes")
         row["replay_s"] = engine.get("wall_s")
-        copied = measure(str(self.bin / "run_once"), ["cat", *(c for c in command[:-1] if c.endswith(".json"))], self.runs)
-        row["copy_s"] = copied.cpu_s
+        row["copy_s"] = self.measured(["cat", *(word for word in command if word.endswith(".json"))]).cpu_s
         return row
 
     def simgrid(self, case, size):
@@ -86,8 +86,7 @@ class Bench:
         program = self.bin / "busbar_bench"
         if not program.exists():
             return {}
-        run = measure(str(self.bin / "run_once"), [str(program), "--benchmark_filter=BM_EventQueue", "--benchmark_format=json"],
-                      1, self.options.limit)
+        run = self.once(str(program), "--benchmark_filter=BM_EventQueue", "--benchmark_format=json")
         return {b["name"].split("/")[1]: b["items_per_second"] for b in json.loads(run.output)["benchmarks"]}
 
     def start_up(self):
@@ -116,7 +115,8 @@ def run(options, inputs):
     chosen = [c for c in cases.CASES if not options.only or c.key in options.only.split(",")]
     rows = [row for case in chosen for row in bench.case(case)]
     return {"schema": "busbar.bench/1", "machine": machine(), "limit_s": options.limit, "quick": options.quick,
-            "start_up": bench.start_up(), "queue_events_per_s": bench.queue_rates(), "rows": rows}
+            "growth": report.growth(rows), "start_up": bench.start_up(),
+            "queue_events_per_s": bench.queue_rates(), "rows": rows}
 
 
 def main():
@@ -141,7 +141,8 @@ def main():
         (out / "results.md").write_text(report.markdown(results))
     print(report.markdown(results), end="")
     wrong = list(disagreements(results["rows"]))
-    failed = [f"{r['ours']['case']} {r['ours']['size']}: {r['ours']['why']}" for r in results["rows"] if r["ours"]["why"]]
+    failed = [f"{ours['case']} {ours['size']}: {ours['why']}" for ours in (r["ours"] for r in results["rows"])
+              if ours["why"]]
     print("\n".join(wrong + (failed if options.quick else [])), file=sys.stderr)
     return 1 if wrong or (failed and options.quick) else 0
 
