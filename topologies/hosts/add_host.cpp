@@ -87,7 +87,7 @@ class HostBuilder {
   }
 
   void link_tree() {
-    const bool nics_at_cpus = w_.nics_at == NicPlace::kCpu || switches_.empty();
+    const bool nics_at_cpus = w_.nics_at == NicParent::kCpu || switches_.empty();
     if (switches_.empty()) {
       if (!w_.c2c) hang({gpus_, type_.gpus, cpus_}, w_.pcie, LinkType::kPcie);
     } else if (w_.peer_access) {

@@ -70,7 +70,7 @@ HostType aws_p3dn() {
   type.nics = 1;
   type.wire = LinkType::kEfa;
   type.wiring.socket = kSkylakeSocket;
-  type.wiring.nics_at = NicPlace::kCpu;
+  type.wiring.nics_at = NicParent::kCpu;
   return type;
 }
 

@@ -38,7 +38,7 @@ struct GpuPair {
 };
 
 /// Where NICs hang.
-enum class NicPlace : std::uint8_t { kPcieSwitch, kCpu };
+enum class NicParent : std::uint8_t { kPcieSwitch, kCpu };
 
 /// Children are spread evenly over their parents in the order of their numbers: child i of n under parent
 /// floor(i x parents / n).
@@ -55,7 +55,7 @@ struct HostWiring {
   std::int64_t switches = 0;             // PCIe switches over the GPUs; none: GPUs and NICs hang at the CPUs
   Bandwidth pcie = {};                   // a GPU or a NIC to its parent
   std::optional<Bandwidth> uplink = {};  // a PCIe switch to its CPU; none: it has no link to one
-  NicPlace nics_at = NicPlace::kPcieSwitch;
+  NicParent nics_at = NicParent::kPcieSwitch;
   bool peer_access = true;  // false: what one GPU or NIC sends to another goes through the CPU's memory
 };
 

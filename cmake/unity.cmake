@@ -1,0 +1,52 @@
+# Unity builds: several sources in one translation unit, so that the headers, which cost more than our own text,
+# are read once. Files that name the same thing in their unnamed namespaces go to different units.
+
+# names_at_file_scope(RESULT FILE): what a file declares in its first column, which is where clang-format puts all
+# that stands in a namespace.
+function(names_at_file_scope result file)
+  file(READ ${file} text)
+  string(REPLACE "[[nodiscard]] " "" text "\n${text}")
+  string(REGEX MATCHALL "\n[A-Za-z_][A-Za-z_0-9:<>,&*. ]*" heads "${text}")
+  set(names "")
+  foreach(head IN LISTS heads)
+    string(REGEX REPLACE " (: |final).*$" "" head "${head}")  # bases
+    if(head MATCHES "^\n(namespace|using|template|typedef|extern) " OR NOT head MATCHES "[ &*]([A-Za-z_0-9]+) *$")
+      continue()
+    endif()
+    list(APPEND names ${CMAKE_MATCH_1})
+  endforeach()
+  list(REMOVE_DUPLICATES names)
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
+
+# busbar_unity(TARGET): puts each source of the target into the first unit with room and without its names.
+function(busbar_unity target)
+  set(per_unit 8)
+  set(units 0)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    names_at_file_scope(names ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    set(unit 0)
+    while(unit LESS units)
+      set(shared ${names})
+      list(REMOVE_ITEM shared "" ${names_${unit}})
+      list(LENGTH shared left)
+      list(LENGTH names all)
+      if(left EQUAL all AND size_${unit} LESS per_unit)
+        break()
+      endif()
+      math(EXPR unit "${unit} + 1")
+    endwhile()
+    if(unit EQUAL units)
+      math(EXPR units "${units} + 1")
+      set(size_${unit} 0)
+      set(names_${unit} "")
+    endif()
+    math(EXPR size_${unit} "${size_${unit}} + 1")
+    list(APPEND names_${unit} ${names})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP unit${unit})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # A type of a source's own unnamed namespace looks to g++ as if a header had it.
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+endfunction()
