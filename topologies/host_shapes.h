@@ -29,6 +29,10 @@ class HostShapes {
   explicit HostShapes(const Topology& topology);
 
   [[nodiscard]] std::uint32_t island(DeviceId device) const { return island_[device.index()]; }
+  /// Devices of an island.
+  [[nodiscard]] std::uint32_t size(std::uint32_t island) const {
+    return first_device_[island + 1] - first_device_[island];
+  }
   /// The device in the same place of the island that represents this one. Requires: `device` has an island.
   [[nodiscard]] DeviceId representative(DeviceId device) const {
     return devices_[first_device_[representative_[island(device)]] + device_place_[device.index()]];

@@ -209,8 +209,9 @@ class HostsReader {
                                                  group.count, all, kMaxDevices));
     }
     const auto rest = static_cast<std::size_t>(group.count - 1);
-    // Beside the links of each host, its NICs' cables in both directions.
-    builder_.reserve(rest * devices, rest * (links + 2 * fabric_.nics.back().size()));
+    // Beside the links of each host, its NICs' cables in both directions, and what joins the switches.
+    const std::size_t nics = fabric_.nics.back().size();
+    builder_.reserve(rest * devices, rest * (links + 2 * nics) + rest * nics / 4);
     fabric_.nics.reserve(fabric_.nics.size() + rest);
     fabric_.rates.reserve(fabric_.rates.size() + rest);
   }

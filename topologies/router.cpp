@@ -53,6 +53,8 @@ struct Router::Impl {
   const Found& host_route(DeviceId from, DeviceId to);  // of the island's representative
   std::optional<RouteRef> find_in_host(DeviceId from, DeviceId to);
   std::optional<RouteRef> find_in_fabric(DeviceId from, DeviceId to);
+  std::optional<RouteRef> find_between_ends(DeviceId from, DeviceId to, RouteScope scope);
+  std::optional<Router::Pendant> pendant(DeviceId device);
   std::optional<RouteRef> ref_to(const Found& known, DeviceId from, DeviceId to);
   Route one_of(const Route& all, DeviceId from, DeviceId to) const;
   const RouteSearch::OnlyWay* way_of(DeviceId device);
@@ -66,6 +68,7 @@ struct Router::Impl {
   std::unordered_map<std::uint64_t, Found> found;
   std::unordered_map<DeviceId, std::optional<RouteSearch::OnlyWay>> ways;
   std::unordered_map<DeviceId, std::vector<DeviceId>> nics;  // of representatives
+  std::vector<std::uint32_t> links_in;                       // by device; made when first asked for
   FoundRoute picked;                                         // by static routing, last
 };
 
@@ -130,7 +133,7 @@ std::optional<RouteRef> Router::Impl::ref_to(const Found& known, DeviceId from, 
 
 /// Between NICs with one cable each: up, then the cached route between the two switches, then down.
 std::optional<RouteRef> Router::Impl::find_in_fabric(DeviceId from, DeviceId to) {
-  const auto between = [&] { return ref_to(search_once(from, to, RouteScope::kFabric), from, to); };
+  const auto between = [&] { return find_between_ends(from, to, RouteScope::kFabric); };
   if (t.kind(from) != DeviceKind::kNic || t.kind(to) != DeviceKind::kNic) return between();
   const Cable& out = shapes.up(from);
   const Cable& in = shapes.down(to);
@@ -144,6 +147,37 @@ std::optional<RouteRef> Router::Impl::find_in_fabric(DeviceId from, DeviceId to)
     middle->last = in.link;
   }
   return middle;
+}
+
+/// From pendant to pendant: out, between the switches, in. Routes from switch to switch are found once for
+/// all.
+std::optional<RouteRef> Router::Impl::find_between_ends(DeviceId from, DeviceId to, RouteScope scope) {
+  const std::optional<Router::Pendant> a = pendant(from);
+  const std::optional<Router::Pendant> b = a ? pendant(to) : std::nullopt;
+  if (!b) return ref_to(search_once(from, to, scope), from, to);
+  std::optional<RouteRef> way = ref_to(search_once(a->at_out, b->at_in, scope), from, to);
+  if (!way) return std::nullopt;
+  way->first = a->out;
+  way->last = b->in;
+  return way;
+}
+
+/// Alone on its island, or on none: what else is there might be a way round.
+std::optional<Router::Pendant> Router::Impl::pendant(DeviceId device) {
+  const auto links = t.out_links(device);
+  if (links.size() != 1 || (shapes.island(device) != kNoHost && shapes.size(shapes.island(device)) > 1))
+    return std::nullopt;
+  if (links_in.empty()) {
+    links_in.assign(t.devices().size(), 0);
+    for (std::size_t l = 0; l < t.links().size(); ++l) ++links_in[t.to(LinkId::from_index(l)).index()];
+  }
+  const Cable& in = shapes.down(device);
+  if (links_in[device.index()] != 1 || in.links != 1 || shapes.up(device).links != 1) return std::nullopt;
+  const Router::Pendant result{links.front(), in.link, t.to(links.front()), t.from(in.link)};
+  const auto is_switch = [&](DeviceId d) {
+    return t.kind(d) == DeviceKind::kSwitch && shapes.island(d) == kNoHost;
+  };
+  return is_switch(result.at_out) && is_switch(result.at_in) ? std::optional(result) : std::nullopt;
 }
 
 /// One path of those that `all` splits a flow over: each device on the way picks one of its links by a hash
@@ -216,7 +250,7 @@ std::optional<RouteRef> Router::find(DeviceId from, DeviceId to, RouteScope scop
     case RouteScope::kFabric:
       return impl_->find_in_fabric(from, to);
     case RouteScope::kAnywhere:
-      return impl_->ref_to(impl_->search_once(from, to, scope), from, to);
+      return impl_->find_between_ends(from, to, scope);
   }
   return std::nullopt;
 }
@@ -249,6 +283,8 @@ std::optional<DeviceId> Router::nearest_nic(DeviceId gpu) {
   if (nics.empty()) return std::nullopt;
   return impl_->shapes.device_in(impl_->shapes.island(gpu), nics.front());
 }
+
+std::optional<Router::Pendant> Router::pendant(DeviceId device) { return impl_->pendant(device); }
 
 DeviceId Router::switch_of(DeviceId nic) const {
   const Cable& up = impl_->shapes.up(nic);

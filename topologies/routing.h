@@ -76,6 +76,12 @@ class Router {
   [[nodiscard]] std::vector<DeviceId> nics_by_distance(DeviceId gpu);
   /// The first of them.
   [[nodiscard]] std::optional<DeviceId> nearest_nic(DeviceId gpu);
+  /// A device that nothing joins to the rest but one cable to a switch of the network.
+  struct Pendant {
+    LinkId out, in;
+    DeviceId at_out, at_in;  // switches
+  };
+  [[nodiscard]] std::optional<Pendant> pendant(DeviceId device);
   /// What a NIC's (first) cable leads to; the NIC itself if it has none.
   [[nodiscard]] DeviceId switch_of(DeviceId nic) const;
 

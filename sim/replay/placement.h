@@ -192,6 +192,8 @@ class Placement {
   [[nodiscard]] std::optional<Rail> rail_between(DeviceId from, DeviceId to);
   void extend(Hop& hop, const RouteRef& route, double times);
   [[nodiscard]] std::vector<Hop> exchange(std::span<const std::uint32_t> members);
+  [[nodiscard]] bool exchange_pendants(std::span<const std::uint32_t> members, std::size_t hosts,
+                                       std::vector<Hop>& hops);
   void exchange_inside(std::span<const std::uint32_t> members, const HostMembers& host,
                        std::vector<Hop>& hops);
   struct RailTraffic;

@@ -114,12 +114,51 @@ void Placement::load_by_switches(const RailTraffic& rail) {
       if (const double pairs = some * others - at_home[{s, t}]; s != t && pairs > 0) load(s, t, pairs);
 }
 
+// GPUs that are cabled to switches themselves, each alone on its host: out of each and into each n - 1 flows,
+// between switches s and t: senders(s) x receivers(t).
+bool Placement::exchange_pendants(std::span<const std::uint32_t> members, std::size_t hosts,
+                                  std::vector<Hop>& hops) {
+  if (hosts != members.size() || topology_->routing().mode != RoutingMode::kAdaptive) return false;
+  std::vector<Router::Pendant> pendants;
+  for (const std::uint32_t rank : members) {
+    const std::optional<Router::Pendant> pendant = router_.pendant(device(rank));
+    if (!pendant) return false;
+    pendants.push_back(*pendant);
+  }
+  struct End {  // GPUs that are cabled alike to one switch
+    double count = 0;
+    DeviceId first;
+  };
+  std::map<std::pair<DeviceId, std::uint32_t>, End> senders, receivers;  // by switch and kind of cable
+  std::map<DeviceId, DeviceId> other;                                    // the last that is no `first`
+  const auto others = static_cast<double>(members.size() - 1);
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const Router::Pendant& p = pendants[m];
+    sum_.add({ResourceId(p.out.value())}, others);
+    sum_.add({ResourceId(p.in.value())}, others);
+    End& out = senders[{p.at_out, topology_->spec_number(p.out)}];
+    End& in = receivers[{p.at_in, topology_->spec_number(p.in)}];
+    for (End* end : {&out, &in})
+      if (end->count++ == 0) end->first = device(members[m]);
+    if (in.count > 1) other[in.first] = device(members[m]);
+  }
+  for (const auto& [from, out] : senders)
+    for (const auto& [to, in] : receivers) {
+      if (from.first != to.first) load(from.first, to.first, out.count * in.count);
+      const bool itself = out.first == in.first;
+      if (!itself || other.contains(in.first))
+        note_hop(hops, pair_hop(out.first, itself ? other.at(in.first) : in.first, 0));
+    }
+  return true;
+}
+
 std::vector<Hop> Placement::exchange(std::span<const std::uint32_t> members) {
   std::vector<Hop> hops;
   const std::vector<HostMembers> hosts = by_host(members);
   for (const HostMembers& host : hosts) exchange_inside(members, host, hops);
   if (hosts.size() < 2) return hops;
   if (std::any_of(hosts.begin(), hosts.end(), [](const auto& h) { return h.rails.empty(); })) {
+    if (exchange_pendants(members, hosts.size(), hops)) return hops;
     for (const HostMembers& a : hosts)
       for (const HostMembers& b : hosts)
         for (const std::uint32_t from : a.members)
