@@ -121,5 +121,28 @@ TEST(StrandSet, ConservesBytesOnEveryLinkInRandomRuns) {
   }
 }
 
+// Two strands of 10 over resource 0 (capacity 10), which implies resource 1 (capacity 10): 5 each. Resource 1
+// holds nobody back, but its load is counted.
+TEST(StrandSet, CountsLoadsOfResourcesThatOthersImply) {
+  StrandSet set({10, 10}, {false, true});
+  const Owned a = make(10, {0, 1}), b = make(10, {0, 1});
+  const std::vector<Time> ends = run(set, {{Time::zero(), &a.strand}, {Time::zero(), &b.strand}});
+  EXPECT_EQ(ends[0], Time::from_seconds(2));
+  EXPECT_EQ(ends[1], Time::from_seconds(2));
+  EXPECT_DOUBLE_EQ(set.totals()[1].bytes, 20);
+  EXPECT_DOUBLE_EQ(set.totals()[1].peak_share, 1);
+}
+
+// Without resource 0 in common they do not meet: each has its own cap, and no solve joins them.
+TEST(StrandSet, LetsStrandsApartThatShareOnlyWhatOthersImply) {
+  StrandSet set({10, 10, 20}, {false, false, true});
+  const Owned a = make(10, {0, 2}), b = make(20, {1, 2});
+  const std::vector<Time> ends = run(set, {{Time::zero(), &a.strand}, {Time::zero(), &b.strand}});
+  EXPECT_EQ(ends[0], Time::from_seconds(1));
+  EXPECT_EQ(ends[1], Time::from_seconds(2));
+  EXPECT_DOUBLE_EQ(set.totals()[2].bytes, 30);
+  EXPECT_DOUBLE_EQ(set.totals()[2].peak_share, 1);
+}
+
 }  // namespace
 }  // namespace busbar

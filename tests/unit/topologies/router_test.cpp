@@ -1,5 +1,6 @@
 // The router's caches against the search behind them, its splitting against a slow twin, and the order of
 // NICs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,35 +83,68 @@ bool same_route(const Route& a, const Route& b) {
   return a.path == b.path && std::ranges::equal(a.usage, b.usage, same_use);
 }
 
-// The caches against the search that they stand in front of: two shapes and two pods, one host with a fault.
+Shares by_link(const Topology& t, const std::vector<ResourceUse>& usage) {
+  Shares shares;
+  for (const ResourceUse& use : usage) shares[t.link_name(LinkId(use.resource.value()))] += use.flows;
+  return shares;
+}
+
+// The caches against the search that they stand in front of. Returns how many routes there are.
+std::size_t expect_as_uncached(const Topology& t, std::span<const RouteScope> scopes) {
+  Router router(t);
+  RouteSearch search(t);
+  std::size_t routes = 0;
+  for (std::size_t i = 0; i < t.devices().size(); ++i)
+    for (std::size_t j = 0; j < t.devices().size(); ++j)
+      for (const RouteScope scope : scopes) {
+        const DeviceId a = DeviceId::from_index(i), b = DeviceId::from_index(j);
+        const auto cached = router.route(a, b, scope);
+        const auto direct = search.find(a, b, scope);
+        EXPECT_EQ(cached.has_value(), direct.has_value()) << t.name_of(a) << " to " << t.name_of(b);
+        if (!cached || !direct) continue;
+        ++routes;
+        EXPECT_EQ(cached->path, direct->route.path) << t.name_of(a) << " to " << t.name_of(b);
+        EXPECT_EQ(by_link(t, cached->usage), by_link(t, direct->route.usage));
+      }
+  return routes;
+}
+
+constexpr RouteScope kInside[] = {RouteScope::kHost, RouteScope::kFabric};
+constexpr RouteScope kAll[] = {RouteScope::kHost, RouteScope::kFabric, RouteScope::kAnywhere};
+
+// Two shapes and two pods, one host with a fault.
 TEST(Router, AgreesWithTheUncachedSearch) {
   const Topology t =
       topology_of(R"("hosts": [{"count": 2, "type": "dgx-h100"}, {"count": 2, "type": "dgx-a100"},
       {"count": 1, "type": "dgx-h100", "gpus": 3}, {"count": 1, "type": "dgx-h100"}],
     "fabric": {"family": "rail-optimized", "hosts_per_leaf": 3}, "faults": [{"link": "h1.gpu0--h1.nvs", "bandwidth": "1%"}])");
-  Router router(t);
-  RouteSearch search(t);
-  std::size_t routes = 0;
-  for (std::size_t a = 0; a < t.devices().size(); ++a) {
-    for (std::size_t b = 0; b < t.devices().size(); ++b) {
-      for (const RouteScope scope : {RouteScope::kHost, RouteScope::kFabric}) {
-        const auto cached = router.route(DeviceId::from_index(a), DeviceId::from_index(b), scope);
-        const auto direct = search.find(DeviceId::from_index(a), DeviceId::from_index(b), scope);
-        ASSERT_EQ(cached.has_value(), direct.has_value())
-            << t.name_of(DeviceId::from_index(a)) << " to " << t.name_of(DeviceId::from_index(b));
-        if (!cached) continue;
-        ++routes;
-        ASSERT_EQ(cached->path, direct->route.path);
-        Shares by_link[2];
-        for (const ResourceUse& use : cached->usage)
-          by_link[0][t.link_name(LinkId(use.resource.value()))] += use.flows;
-        for (const ResourceUse& use : direct->route.usage)
-          by_link[1][t.link_name(LinkId(use.resource.value()))] += use.flows;
-        ASSERT_EQ(by_link[0], by_link[1]);
-      }
-    }
-  }
-  EXPECT_GT(routes, 5'000U);
+  EXPECT_GT(expect_as_uncached(t, kInside), 5'000U);
+}
+
+// Leaves at the edge of two tiers of spines: what lies behind them is found once for all.
+TEST(Router, AgreesWithTheUncachedSearchOverThreeTiers) {
+  const Topology t = topology_of(R"("hosts": {"count": 8, "type": "dgx-h100", "gpus": 2, "nics": 2},
+    "fabric": {"family": "rail-optimized", "hosts_per_leaf": 2, "hosts_per_pod": 4, "tiers": 3})");
+  EXPECT_GT(expect_as_uncached(t, kInside), 5'000U);
+}
+
+// GPUs cabled to switches themselves: one alone, two switches with two cables between them, one GPU with two
+// cables of its own.
+TEST(Router, AgreesWithTheUncachedSearchWhereGpusHaveNoNic) {
+  const auto gpu = [](int i) {
+    return fmt::format(R"({{"id": "g{0}", "kind": "gpu", "host": "h{0}"}}, )", i);
+  };
+  const auto wire = [](const std::string& a, const std::string& b) {
+    return R"({"from": ")" + a + R"(", "to": ")" + b + R"(", "bandwidth": "50 GB/s", "type": "rdma"}, )";
+  };
+  std::string devices, links;
+  for (int i = 0; i < 7; ++i) devices += gpu(i);
+  for (int i = 0; i < 6; ++i) links += wire("g" + std::to_string(i), i < 4 ? "x" : "y");
+  links += wire("g6", "x") + wire("g6", "y") + wire("x", "y");
+  links += R"({"from": "x", "to": "y", "bandwidth": "50 GB/s", "type": "rdma"})";
+  devices += R"({"id": "x", "kind": "switch"}, {"id": "y", "kind": "switch"})";
+  const Topology t = topology_of(R"("devices": [)" + devices + R"(], "links": [)" + links + "]");
+  EXPECT_EQ(expect_as_uncached(t, kAll), 9U * (1 + 9 + 9));  // in a host each device reaches itself
 }
 
 TEST(Router, GivesTheSameRouteAgain) {
