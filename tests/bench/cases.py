@@ -37,7 +37,7 @@ CASES = (
          options=_RING, quick=(64,), fit_from=1024),
     Case("W2", "all_to_all of 64 MiB per rank, one switch", w.one_switch, (8, 64, 128, 256, 512, 1024),
          options=_ALL_PAIRS, simgrid="all_pairs", targets={1024: Target(0.12)}, quick=(8, 64), fit_from=64),
-    Case("W3", "FSDP step of 32 blocks of 436 MB, one switch", w.one_switch, (16, 64, 128, 256, 512, 1024),
+    Case("W3", "FSDP step of 32 blocks of 416 MiB (436 MB), one switch", w.one_switch, (16, 64, 128, 256, 512, 1024),
          w.fsdp, _IDEAL + ["--no-symmetry"], "fsdp", {1024: Target(0.5)}, quick=(16,), fit_from=16),
     Case("W4", "64 rings of 8 ranks over a 4:1 spine", w.spine, (512,), w.spine_rings, _IDEAL, "spine",
          {512: Target(0.01)}, quick=(512,)),

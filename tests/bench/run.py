@@ -3,7 +3,8 @@
 
     python3 tests/bench/run.py build/bin -o out/           results.json, results.md and the inputs, in out/
     python3 tests/bench/run.py build/bin --quick           seconds, small sizes; fails where results disagree
-    python3 tests/bench/run.py --from out/results.json     prints the Markdown of an earlier run
+    python3 tests/bench/run.py --from out/results.json     prints the Markdown of an earlier run;
+        with --page docs/performance.md it also replaces that page's tables
 """
 import argparse
 import json
@@ -18,6 +19,7 @@ import report
 from measure import measure
 
 FEW, MANY = 1, 5  # runs of each command: with --quick, without
+BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 
 
 class Bench:
@@ -119,27 +121,48 @@ def run(options, inputs):
             "queue_events_per_s": bench.queue_rates(), "rows": rows}
 
 
-def main():
+def put_into(page, text):
+    """Replaces what stands between the page's two marks."""
+    before, _, rest = pathlib.Path(page).read_text().partition(BEGIN)
+    if END not in rest:
+        sys.exit(f"{page} has no place for the tables: expected a line {BEGIN} and a line {END}")
+    pathlib.Path(page).write_text(f"{before}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}")
+
+
+def show(results, page):
+    text = report.markdown(results)
+    print(text, end="")
+    if page:
+        put_into(page, text)
+
+
+def options_of_the_line():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin", nargs="?", help="the folder of simulate, run_once, simgrid_bench and busbar_bench")
     parser.add_argument("-o", metavar="DIR", help="keep results and inputs here")
     parser.add_argument("--only", metavar="KEYS", help="such as W1,W5")
-    parser.add_argument("--limit", type=float, default=60, help="seconds that one run may take (default 60)")
+    parser.add_argument("--limit", type=float, default=60, help="CPU seconds that one run may take (default 60)")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--from", dest="earlier", metavar="JSON")
+    parser.add_argument("--page", metavar="MD")
     options = parser.parse_args()
-    if options.earlier:
-        print(report.markdown(json.loads(pathlib.Path(options.earlier).read_text())), end="")
-        return 0
-    if not options.bin:
+    if not options.bin and not options.earlier:
         parser.error("name the folder of programs, such as build/bin")
+    return options
+
+
+def main():
+    options = options_of_the_line()
+    if options.earlier:
+        show(json.loads(pathlib.Path(options.earlier).read_text()), options.page)
+        return 0
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(options.o or scratch)
         out.mkdir(parents=True, exist_ok=True)
         results = run(options, out)
         (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
         (out / "results.md").write_text(report.markdown(results))
-    print(report.markdown(results), end="")
+    show(results, options.page)
     wrong = list(disagreements(results["rows"]))
     failed = [f"{ours['case']} {ours['size']}: {ours['why']}" for ours in (r["ours"] for r in results["rows"])
               if ours["why"]]

@@ -19,7 +19,7 @@ constexpr double kLink_Bps = 50e9;
 constexpr double kCableLatency_s = 0.5e-6;
 constexpr std::uint64_t kRingBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kAllPairsBytes = std::uint64_t{64} << 20;
-constexpr std::uint64_t kBlockBytes = 436'000'000;
+constexpr std::uint64_t kBlockBytes = std::uint64_t{416} << 20;
 constexpr int kBlocks = 32;
 constexpr double kForward_s = 10e-3, kBackward_s = 20e-3;  // as in workloads.py
 

@@ -6,6 +6,7 @@ Links of 50 GB/s and 1 us from rank to rank, half of it in each rank's cable. si
 GPUS_PER_HOST = 8
 TP, PP = 8, 16
 FSDP_BLOCKS = 32
+BLOCK = "416 MiB"  # 436 MB, in whole chunks for 1,024 ranks
 RING_RANKS, RINGS, RANKS_PER_LEAF = 8, 64, 32
 
 
@@ -79,10 +80,10 @@ def fsdp(ranks):
         return {"id": name, "op": "compute", "stream": "s", "duration": duration}
     ops = []
     for block in range(FSDP_BLOCKS):
-        ops += [_collective(f"g{block}", "all_gather", "436 MB"), compute(f"f{block}", "10 ms")]
+        ops += [_collective(f"g{block}", "all_gather", BLOCK), compute(f"f{block}", "10 ms")]
     for block in range(FSDP_BLOCKS):
-        ops += [_collective(f"h{block}", "all_gather", "436 MB"), compute(f"b{block}", "20 ms"),
-                _collective(f"s{block}", "reduce_scatter", "436 MB")]
+        ops += [_collective(f"h{block}", "all_gather", BLOCK), compute(f"b{block}", "20 ms"),
+                _collective(f"s{block}", "reduce_scatter", BLOCK)]
     everyone = f"0-{ranks - 1}"
     return _trace({"all": everyone}, [(everyone, "all")], ops)
 
