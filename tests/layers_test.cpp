@@ -52,7 +52,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"nccl.h", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"cu", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"Eigen/", R"(calibrate/identify\.cpp)"},
-      {"simgrid/", R"(tests/crosscheck/.*)"},
+      {"simgrid/", R"(tests/(crosscheck/.*|bench/simgrid_bench\.cpp))"},
   };
   return rows;
 }

@@ -31,7 +31,8 @@ SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline,
     : parts_(parts), outline_(outline), ranks_(outline.trace().ranks) {
   links_ = static_cast<std::uint32_t>(colours.links.size());
   const std::size_t groups = outline.trace().groups.size();
-  graph_.edges.reserve(20 * std::size_t{ranks_});  // as many as common layouts need
+  graph_.edges.reserve(24 * std::size_t{ranks_});  // as many as common layouts need
+  implied_uses_.reserve(10 * std::size_t{ranks_});
   graph_.colours.reserve(ranks_ + links_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
   for (std::uint32_t r = 0; r < ranks_; ++r)
     graph_.add_vertex(mix(mix(kRank, parts.index->by_rank[r]), colours.ranks[r]));
