@@ -39,6 +39,7 @@ class SystemGraph {
   [[nodiscard]] const ColouredGraph& graph() const { return graph_; }
   /// Uses of links that others imply: a the user, b the link.
   [[nodiscard]] std::span<const ColouredGraph::Edge> implied_uses() const { return implied_uses_; }
+  void free_implied_uses() { implied_uses_ = std::vector<ColouredGraph::Edge>(); }
   [[nodiscard]] const Owner& group(std::uint32_t g) const { return groups_[g]; }
   [[nodiscard]] const Owner& pair(std::uint32_t box) const { return pairs_[box]; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }

@@ -17,14 +17,15 @@ namespace {
 
 class Merger {
  public:
-  Merger(const SystemParts& parts, const SystemColours& colours)
+  Merger(const SystemParts& parts, SystemColours colours)
       : parts_(parts),
         outline_(*parts.trace, *parts.calls),
         graph_(parts, outline_, colours),
-        neighbours_(graph_.graph()),
-        partition_(refine(graph_.graph(), neighbours_)) {
-    graph_.graph().edges = {};  // `neighbours_` has them
+        neighbours_(graph_.graph()) {
+    graph_.graph().edges = std::vector<ColouredGraph::Edge>();  // `neighbours_` has them; this frees them
+    colours = {};
     sort_implied_uses();
+    partition_ = refine(graph_.graph(), neighbours_);
     tell_implied_links_apart();
   }
 
@@ -57,6 +58,7 @@ class Merger {
       implied_uses_[first_use_[graph_.link_of_vertex(use.b)]++] = {use.a, use.label};
     std::move_backward(first_use_.begin(), first_use_.end() - 1, first_use_.end());
     first_use_.front() = 0;
+    graph_.free_implied_uses();
   }
   [[nodiscard]] std::span<const Neighbours::End> implied_uses_of(std::uint32_t link) const {
     return std::span(implied_uses_).subspan(first_use_[link], first_use_[link + 1] - first_use_[link]);
@@ -258,8 +260,8 @@ class Merger {
 
 }  // namespace
 
-System merged_system(const SystemParts& parts, const SystemColours& colours) {
-  return Merger(parts, colours).merge();
+System merged_system(const SystemParts& parts, SystemColours colours) {
+  return Merger(parts, std::move(colours)).merge();
 }
 
 }  // namespace busbar
