@@ -6,7 +6,7 @@ namespace busbar {
 
 /// "leaf" of "leaf12": what fabrics call their tiers. Other switches go by their kind.
 std::string Topology::role_of(DeviceId device) const {
-  const std::string kind_name(busbar::name_of(kind(device)));
+  std::string kind_name(busbar::name_of(kind(device)));
   if (kind(device) != DeviceKind::kSwitch) return kind_name;
   const std::string id = name_of(device);
   const std::string stem = id.substr(0, id.find_last_not_of("0123456789") + 1);
