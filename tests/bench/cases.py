@@ -57,7 +57,8 @@ CASES = (
          w.dense_step, targets={131072: Target(1)}, quick=(1024,), fit_from=1024),
 )
 
-RATIO_TARGET = 1000     # against SimGrid, at the largest size that both finish
+RATIO_TARGET = 1000  # against SimGrid, at the largest size that both finish
+RATIO_CASES = ("W1", "W2", "W3")
 AGREEMENT_TARGET = 0.01  # of the simulated times
 GROWTH_TARGET = 1.1
 QUEUE_TARGET, END_TO_END_TARGET = 5e6, 1e6  # events per second

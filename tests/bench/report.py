@@ -103,6 +103,18 @@ def _growth(results):
     return text
 
 
+def _ratio(rows, key):
+    """Against SimGrid at the largest size that both finish."""
+    both = [row for row in rows if row["ours"]["case"] == key and row.get("simgrid")
+            and not row["ours"]["why"] and not row["simgrid"]["why"]]
+    if not both or key not in cases.RATIO_CASES:
+        return ""
+    last = max(both, key=lambda row: row["ours"]["size"])
+    ratio = last["simgrid"]["cpu_s"] / last["ours"]["cpu_s"]
+    met = _met(ratio, f"{cases.RATIO_TARGET:,} x", lambda r: r >= cases.RATIO_TARGET)
+    return f"| {key} against SimGrid, {last['ours']['size']:,} ranks | {ratio:,.0f} x | {met} |\n"
+
+
 def _rates(results):
     text = "| | measured | target: met |\n|---|---|---|\n"
 
@@ -116,6 +128,8 @@ def _rates(results):
         most = max(timed, key=lambda ours: ours["events"])
         text += line(f"events of a step with all that its replay does, {most['case']} on {most['size']:,} ranks "
                      f"({most['events']:,} events)", most["events"] / most["replay_s"], cases.END_TO_END_TARGET)
+    for key in dict.fromkeys(row["ours"]["case"] for row in results["rows"] if row.get("simgrid")):
+        text += _ratio(results["rows"], key)
     start = results["start_up"]
     text += (f"| start of the process: `simulate --version` (an empty one: {seconds(start['empty_s'])}) | "
              f"{seconds(start['version_s'])} | {_met(start['version_s'], '5 ms', lambda s: s < 5e-3)} |\n")
