@@ -184,5 +184,25 @@ TEST(ProfileFile, ReadsBackAsItWasWritten) {
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i] / x[i], 1, 1e-3);
 }
 
+// A profile fitted on the ideal one keeps that as what its numbers replace.
+TEST(ProfileFiles, SayWhatTheirNumbersReplace) {
+  const auto with = [](const std::string& base) {
+    return read_profile(JsonDocument::parse(
+        R"({"schema": "busbar.profile/1", "name": "x", )" + base + R"("parameters": []})", "profile.json"));
+  };
+  EXPECT_FALSE(with("").ideal);
+  EXPECT_FALSE(with(R"("base": "default", )").ideal);
+  const Profile ideal = with(R"("base": "ideal", )");
+  EXPECT_TRUE(ideal.ideal);
+  EXPECT_TRUE(read_profile(JsonDocument::parse(write_profile(ideal), "profile.json")).ideal);
+  try {
+    (void)with(R"("base": "idael", )");
+    ADD_FAILURE() << "read a base that does not exist";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(),
+                 R"(profile.json#/base: expected default or ideal, got 'idael'; did you mean 'ideal'?)");
+  }
+}
+
 }  // namespace
 }  // namespace busbar
