@@ -10,14 +10,14 @@ namespace busbar {
 
 namespace {
 
-enum class Column { kLatency, kBandwidth, kBidirectional };
+enum class OsuColumn { kLatency, kBandwidth, kBidirectional };
 
 struct Test {
   std::string_view title;  // as after "OSU MPI", without what stands for devices
   CollectiveKind kind;
   bool per_rank = false;  // the size is one rank's part
   bool pair = false;
-  Column column = Column::kLatency;
+  OsuColumn column = OsuColumn::kLatency;
 };
 
 // Titles: OSU micro-benchmarks 5.0 to 7.5, the tables of their user guide.
@@ -32,8 +32,8 @@ constexpr std::array<Test, 12> kTests = {{
     {"gather latency test", CollectiveKind::kGather, true},
     {"scatter latency test", CollectiveKind::kScatter, true},
     {"latency test", CollectiveKind::kSendRecv, false, true},
-    {"bandwidth test", CollectiveKind::kSendRecv, false, true, Column::kBandwidth},
-    {"bi-directional bandwidth test", CollectiveKind::kSendRecv, false, true, Column::kBidirectional},
+    {"bandwidth test", CollectiveKind::kSendRecv, false, true, OsuColumn::kBandwidth},
+    {"bi-directional bandwidth test", CollectiveKind::kSendRecv, false, true, OsuColumn::kBidirectional},
 }};
 
 // "# OSU MPI-CUDA Allreduce Latency Test v7.3" -> "allreduce latency test"; "" for other lines.
@@ -65,9 +65,9 @@ std::int64_t ranks_of(const Test& test, const std::string& where, const ImportHi
 MeasuredTable start_table(const Test& test, const std::string& where, const ImportHints& hints) {
   MeasuredTable table{
       .source = where, .operation = test.kind, .ranks = ranks_of(test, where, hints), .isolated = !test.pair};
-  if (test.column == Column::kLatency && test.pair)
+  if (test.column == OsuColumn::kLatency && test.pair)
     table.notes.emplace_back("half of a ping-pong, taken for an exchange of two ranks");
-  if (test.column == Column::kBandwidth)
+  if (test.column == OsuColumn::kBandwidth)
     table.notes.emplace_back(
         "one direction with many messages under way, taken for an exchange of two ranks");
   return table;
@@ -76,11 +76,11 @@ MeasuredTable start_table(const Test& test, const std::string& where, const Impo
 // Time of one message: of MB/s (10^6) its size over the rate.
 double seconds_of(const Test& test, double size, double figure) {
   switch (test.column) {
-    case Column::kLatency:
+    case OsuColumn::kLatency:
       return figure * 1e-6;
-    case Column::kBandwidth:
+    case OsuColumn::kBandwidth:
       return size / (figure * 1e6);
-    case Column::kBidirectional:
+    case OsuColumn::kBidirectional:
       return 2 * size / (figure * 1e6);
   }
   BUSBAR_CHECK(false);
@@ -90,8 +90,8 @@ void add_row(MeasuredTable& table, const Test& test, std::string_view line, cons
   const std::vector<std::string_view> words = words_of(line);
   const auto size = words.size() < 2 ? std::nullopt : parse_whole(words[0]);
   const auto figure = words.size() < 2 ? std::nullopt : parse_decimal(words[1]);
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
-  if (!size || !figure || *size < 0 || *size > kMostBytes || !(*figure > 0))
+  constexpr std::int64_t kLargestMessage = std::int64_t{1} << 40;
+  if (!size || !figure || *size < 0 || *size > kLargestMessage || !(*figure > 0))
     throw Error({.where = where, .expected = "a size and a figure above 0", .given = quoted(line)});
   if (*size == 0) return;
   MeasuredRow row{.operation = test.kind, .ranks = table.ranks};

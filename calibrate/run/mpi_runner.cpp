@@ -52,8 +52,8 @@ class MpiRunner final : public Runner {
     return session_.from_first(std::move(text));
   }
   [[nodiscard]] bool offers(CollectiveKind) const override { return true; }
-  [[nodiscard]] std::vector<Choice> choices(CollectiveKind kind, std::int64_t ranks) const override {
-    std::vector<Choice> all;
+  [[nodiscard]] std::vector<ForcedChoice> choices(CollectiveKind kind, std::int64_t ranks) const override {
+    std::vector<ForcedChoice> all;
     for (std::string& name : forcible_algorithms(kind, ranks)) all.push_back({std::move(name), ""});
     return all;
   }
@@ -73,7 +73,7 @@ class MpiRunner final : public Runner {
   TcpSocket listener_;
   RollCallPlace place_;
   MpiBuffers buffers_;
-  std::map<std::tuple<CollectiveKind, std::vector<std::uint32_t>, Choice>, MPI_Comm> comms_;
+  std::map<std::tuple<CollectiveKind, std::vector<std::uint32_t>, ForcedChoice>, MPI_Comm> comms_;
   Watchdog watchdog_;
 };
 

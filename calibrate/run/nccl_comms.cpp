@@ -14,7 +14,7 @@ namespace {
 // What a user has set stays for the library's own choice.
 class ForcedEnvironment {
  public:
-  explicit ForcedEnvironment(const Choice& choice)
+  explicit ForcedEnvironment(const ForcedChoice& choice)
       : algorithm_("NCCL_ALGO", choice.algorithm), protocol_("NCCL_PROTO", choice.protocol) {}
 
  private:
@@ -58,15 +58,15 @@ NcclComms::~NcclComms() {
     }
 }
 
-const std::vector<NcclMember>& NcclComms::get(const std::vector<std::uint32_t>& group, const Choice& choice,
-                                              double timeout_s) {
+const std::vector<NcclMember>& NcclComms::get(const std::vector<std::uint32_t>& group,
+                                              const ForcedChoice& choice, double timeout_s) {
   const Key key{group, choice};
   const auto found = made_.find(key);
   if (found != made_.end()) return found->second;
   return made_.emplace(key, make(group, choice, timeout_s)).first->second;
 }
 
-std::vector<NcclMember> NcclComms::make(const std::vector<std::uint32_t>& group, const Choice& choice,
+std::vector<NcclMember> NcclComms::make(const std::vector<std::uint32_t>& group, const ForcedChoice& choice,
                                         double timeout_s) {
   const auto mine = [&](std::uint32_t rank) {
     return rank >= first_rank_ && rank < first_rank_ + devices_.size();

@@ -31,13 +31,13 @@ class NcclComms {
   /// not come to NCCL's part of it keeps the others waiting. Errors (kSystem): NCCL's; a process that does
   /// not come to the gang's part within the timeout.
   [[nodiscard]] const std::vector<NcclMember>& get(const std::vector<std::uint32_t>& group,
-                                                   const Choice& choice, double timeout_s);
+                                                   const ForcedChoice& choice, double timeout_s);
   /// After a hang nothing can be waited for.
   void abandon() { hung_ = true; }
 
  private:
-  using Key = std::pair<std::vector<std::uint32_t>, Choice>;
-  std::vector<NcclMember> make(const std::vector<std::uint32_t>& group, const Choice& choice,
+  using Key = std::pair<std::vector<std::uint32_t>, ForcedChoice>;
+  std::vector<NcclMember> make(const std::vector<std::uint32_t>& group, const ForcedChoice& choice,
                                double timeout_s);
 
   Gang& gang_;

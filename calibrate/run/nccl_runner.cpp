@@ -80,7 +80,7 @@ class NcclRunner final : public Runner {
     return gang_.gather(leads() ? text : "", settings_.timeout_s + kSlack_s).front();
   }
   [[nodiscard]] bool offers(CollectiveKind) const override { return true; }
-  [[nodiscard]] std::vector<Choice> choices(CollectiveKind kind, std::int64_t ranks) const override;
+  [[nodiscard]] std::vector<ForcedChoice> choices(CollectiveKind kind, std::int64_t ranks) const override;
   [[nodiscard]] BatchTimes time_batch(const Call& call) override;
   [[nodiscard]] std::vector<MeasuredKernel> time_kernels(std::vector<std::string>& notes) override;
 
@@ -130,11 +130,11 @@ std::size_t NcclRunner::describe() {
 // What every NCCL of these years can be told to do. NVLS, CollNet and PAT depend on the fabric in ways that
 // NCCL does not tell beforehand: the library's own choice measures them where it takes them.
 // Source: NCCL's documentation of NCCL_ALGO and NCCL_PROTO.
-std::vector<Choice> NcclRunner::choices(CollectiveKind kind, std::int64_t ranks) const {
+std::vector<ForcedChoice> NcclRunner::choices(CollectiveKind kind, std::int64_t ranks) const {
   const bool ring = kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather ||
                     kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kBroadcast ||
                     kind == CollectiveKind::kReduce;
-  std::vector<Choice> all;
+  std::vector<ForcedChoice> all;
   if (!ring || ranks < 2) return all;
   for (const char* const protocol : {"Simple", "LL", "LL128"}) {
     all.push_back({"ring", protocol});

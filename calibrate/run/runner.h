@@ -27,9 +27,9 @@ struct Machine {
 };
 
 /// A forced way of doing an operation; empty names leave the choice to the library.
-struct Choice {
+struct ForcedChoice {
   std::string algorithm, protocol;
-  auto operator<=>(const Choice&) const = default;
+  auto operator<=>(const ForcedChoice&) const = default;
 };
 
 enum class Pace : std::uint8_t {
@@ -42,7 +42,7 @@ struct Call {
   CollectiveKind operation = CollectiveKind::kAllReduce;
   Bytes size;                          // nccl-tests' size: the full buffer for gathers and scatters
   std::vector<std::uint32_t> members;  // ranks, ascending; at least 2, but for a single rank alone
-  Choice choice;
+  ForcedChoice choice;
   bool in_place = false;
   Pace pace = Pace::kBackToBack;
   std::int64_t count = 1;  // operations in the batch
@@ -71,7 +71,8 @@ class Runner {
   /// The forced choices there are for an operation of `ranks` ranks beside the library's own; none: only its
   /// own. An operation that the library lacks is not offered.
   [[nodiscard]] virtual bool offers(CollectiveKind operation) const = 0;
-  [[nodiscard]] virtual std::vector<Choice> choices(CollectiveKind operation, std::int64_t ranks) const = 0;
+  [[nodiscard]] virtual std::vector<ForcedChoice> choices(CollectiveKind operation,
+                                                          std::int64_t ranks) const = 0;
 
   /// Times one batch: members meet first, so that no rank's late start is measured.
   [[nodiscard]] virtual BatchTimes time_batch(const Call& call) = 0;

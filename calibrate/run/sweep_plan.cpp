@@ -92,12 +92,12 @@ bool asked(const std::vector<std::string>& names, const std::string& name) {
 }
 
 // The library's own choice first: it says what a job will see.
-std::vector<Choice> choices_of(const RunSettings& settings, const Runner& runner, CollectiveKind kind,
-                               std::int64_t ranks) {
-  std::vector<Choice> choices;
+std::vector<ForcedChoice> choices_of(const RunSettings& settings, const Runner& runner, CollectiveKind kind,
+                                     std::int64_t ranks) {
+  std::vector<ForcedChoice> choices;
   const std::string own(kOwn);
   if (asked(settings.algorithms, own) && settings.protocols.empty()) choices.emplace_back();
-  for (Choice& choice : runner.choices(kind, ranks))
+  for (ForcedChoice& choice : runner.choices(kind, ranks))
     if (asked(settings.algorithms, choice.algorithm) && asked(settings.protocols, choice.protocol))
       choices.push_back(std::move(choice));
   return choices;
@@ -108,7 +108,7 @@ void check_names(const RunSettings& settings, const Runner& runner) {
   std::set<std::string> algorithms{std::string(kOwn)}, protocols;
   for (std::size_t k = 0; k < kCollectiveKinds; ++k)
     for (std::int64_t ranks = 1; ranks <= static_cast<std::int64_t>(runner.machine().ranks.size()); ++ranks)
-      for (const Choice& choice : runner.choices(static_cast<CollectiveKind>(k), ranks)) {
+      for (const ForcedChoice& choice : runner.choices(static_cast<CollectiveKind>(k), ranks)) {
         algorithms.insert(choice.algorithm);
         protocols.insert(choice.protocol);
       }
@@ -136,7 +136,7 @@ void append_level(std::vector<SweepPoint>& points, const RunSettings& settings, 
                   Bytes size) {
   for (const Members& members : groups_of(runner.machine(), settings.groups))
     for (const CollectiveKind kind : operations_of(settings, runner))
-      for (const Choice& choice :
+      for (const ForcedChoice& choice :
            choices_of(settings, runner, kind, static_cast<std::int64_t>(members.size()))) {
         const Bytes bytes = rounded(kind, size, members.size());
         if (bytes.count() == 0) continue;

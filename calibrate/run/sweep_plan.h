@@ -14,7 +14,7 @@ struct SweepPoint {
   CollectiveKind operation = CollectiveKind::kAllReduce;
   Bytes size;
   std::vector<std::uint32_t> members;
-  Choice choice;
+  ForcedChoice choice;
   bool in_place = false;
 
   bool operator==(const SweepPoint&) const = default;

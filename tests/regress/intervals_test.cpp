@@ -8,7 +8,11 @@
 namespace busbar {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kDraws = 4;  // the same code, some fifty times slower: too few to hold a share
+#else
 constexpr int kDraws = 200;
+#endif
 
 struct Held {
   int inside = 0, all = 0;
@@ -61,6 +65,7 @@ TEST(Intervals, HoldTheTruthInAboutNinetyFivePercent) {
   RecordProperty("predictions", std::to_string(predictions.share()));
   std::printf("numbers %.3f of %d, predictions %.3f of %d\n", numbers.share(), numbers.all,
               predictions.share(), predictions.all);
+  if (kDraws < 200) GTEST_SKIP() << "too few draws to hold a share";
   EXPECT_NEAR(numbers.share(), 0.95, 0.03);
   EXPECT_NEAR(predictions.share(), 0.95, 0.03);
 }

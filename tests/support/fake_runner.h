@@ -39,7 +39,7 @@ class FakeRunner : public Runner {
   [[nodiscard]] bool leads() const override { return true; }
   [[nodiscard]] std::string from_leader(std::string text) override { return text; }
   [[nodiscard]] bool offers(CollectiveKind kind) const override { return kind != CollectiveKind::kGather; }
-  [[nodiscard]] std::vector<Choice> choices(CollectiveKind kind, std::int64_t) const override {
+  [[nodiscard]] std::vector<ForcedChoice> choices(CollectiveKind kind, std::int64_t) const override {
     if (kind != CollectiveKind::kAllReduce) return {};
     return {{"ring", "Simple"}, {"ring", "LL"}, {"tree", "LL"}};
   }
