@@ -8,23 +8,13 @@ namespace busbar {
 std::optional<RouteSearch::OnlyWay> RouteSearch::only_way(DeviceId device, std::uint32_t links_in) const {
   const Topology& t = *topology_;
   if (t.kind(device) != DeviceKind::kSwitch) return std::nullopt;
-  const auto twin = [&](LinkId link) -> std::optional<LinkId> {
-    for (const std::size_t other : {link.index() + 1, link.index() - 1}) {
-      if (other >= t.links().size()) continue;
-      const LinkId back = LinkId::from_index(other);
-      const LinkSpec &there = t.spec(link), &here = t.spec(back);
-      if (t.from(back) == t.to(link) && t.to(back) == device && here.type == there.type &&
-          here.weight == there.weight)
-        return back;
-    }
-    return std::nullopt;
-  };
   std::optional<OnlyWay> way;
   std::uint32_t cables = 0;
   for (const LinkId out : t.out_links(device)) {
     if (!is_network(t.spec(out).type)) continue;
-    const std::optional<LinkId> in = twin(out);
-    if (!in) return std::nullopt;
+    const std::optional<LinkId> in = t.way_back(out);
+    if (!in || t.spec(*in).type != t.spec(out).type || t.spec(*in).weight != t.spec(out).weight)
+      return std::nullopt;
     ++cables;
     if (t.kind(t.to(out)) != DeviceKind::kSwitch) continue;
     if (way) return std::nullopt;

@@ -53,7 +53,15 @@ struct Router::Impl {
   const Found& host_route(DeviceId from, DeviceId to);  // of the island's representative
   std::optional<RouteRef> find_in_host(DeviceId from, DeviceId to);
   std::optional<RouteRef> find_in_fabric(DeviceId from, DeviceId to);
-  std::optional<RouteRef> find_between_ends(DeviceId from, DeviceId to, RouteScope scope);
+  std::optional<RouteRef> find_anywhere(DeviceId from, DeviceId to);
+  struct Ends {
+    LinkId out, in;  // cables to switches
+  };
+  struct Flow {
+    DeviceId from, to;
+    RouteScope scope;
+  };
+  std::optional<RouteRef> joined(const Ends& ends, const Flow& flow);
   std::optional<Router::Pendant> pendant(DeviceId device);
   std::optional<RouteRef> ref_to(const Found& known, DeviceId from, DeviceId to);
   Route one_of(const Route& all, DeviceId from, DeviceId to) const;
@@ -131,35 +139,32 @@ std::optional<RouteRef> Router::Impl::ref_to(const Found& known, DeviceId from, 
   return RouteRef{.middle = &picked.route, .summary = &picked.summary, .is_kept = false};
 }
 
-/// Between NICs with one cable each: up, then the cached route between the two switches, then down.
-std::optional<RouteRef> Router::Impl::find_in_fabric(DeviceId from, DeviceId to) {
-  const auto between = [&] { return find_between_ends(from, to, RouteScope::kFabric); };
-  if (t.kind(from) != DeviceKind::kNic || t.kind(to) != DeviceKind::kNic) return between();
-  const Cable& out = shapes.up(from);
-  const Cable& in = shapes.down(to);
-  if (out.links != 1 || in.links != 1) return between();
-  const DeviceId first = t.to(out.link);
-  const DeviceId last = t.from(in.link);
-  if (t.kind(first) != DeviceKind::kSwitch || t.kind(last) != DeviceKind::kSwitch) return between();
-  std::optional<RouteRef> middle = ref_to(search_once(first, last, RouteScope::kFabric), from, to);
-  if (middle) {
-    middle->first = out.link;
-    middle->last = in.link;
-  }
-  return middle;
+/// Out by one cable, the cached route between the two switches, in by the other.
+std::optional<RouteRef> Router::Impl::joined(const Ends& ends, const Flow& flow) {
+  std::optional<RouteRef> way =
+      ref_to(search_once(t.to(ends.out), t.from(ends.in), flow.scope), flow.from, flow.to);
+  if (!way) return std::nullopt;
+  way->first = ends.out;
+  way->last = ends.in;
+  return way;
 }
 
-/// From pendant to pendant: out, between the switches, in. Routes from switch to switch are found once for
-/// all.
-std::optional<RouteRef> Router::Impl::find_between_ends(DeviceId from, DeviceId to, RouteScope scope) {
+/// Between devices with one cable each, of whatever else they are part.
+std::optional<RouteRef> Router::Impl::find_in_fabric(DeviceId from, DeviceId to) {
+  const Flow flow{from, to, RouteScope::kFabric};
+  const Cable& out = shapes.up(from);
+  const Cable& in = shapes.down(to);
+  const auto is_switch = [this](DeviceId d) { return t.kind(d) == DeviceKind::kSwitch; };
+  const bool by_cables = !is_switch(from) && !is_switch(to) && out.links == 1 && in.links == 1 &&
+                         is_switch(t.to(out.link)) && is_switch(t.from(in.link));
+  return by_cables ? joined({out.link, in.link}, flow) : ref_to(search_once(from, to, flow.scope), from, to);
+}
+
+std::optional<RouteRef> Router::Impl::find_anywhere(DeviceId from, DeviceId to) {
+  const Flow flow{from, to, RouteScope::kAnywhere};
   const std::optional<Router::Pendant> a = pendant(from);
   const std::optional<Router::Pendant> b = a ? pendant(to) : std::nullopt;
-  if (!b) return ref_to(search_once(from, to, scope), from, to);
-  std::optional<RouteRef> way = ref_to(search_once(a->at_out, b->at_in, scope), from, to);
-  if (!way) return std::nullopt;
-  way->first = a->out;
-  way->last = b->in;
-  return way;
+  return b ? joined({a->out, b->in}, flow) : ref_to(search_once(from, to, flow.scope), from, to);
 }
 
 /// Alone on its island, or on none: what else is there might be a way round.
@@ -250,7 +255,7 @@ std::optional<RouteRef> Router::find(DeviceId from, DeviceId to, RouteScope scop
     case RouteScope::kFabric:
       return impl_->find_in_fabric(from, to);
     case RouteScope::kAnywhere:
-      return impl_->find_between_ends(from, to, scope);
+      return impl_->find_anywhere(from, to);
   }
   return std::nullopt;
 }

@@ -45,9 +45,13 @@ std::string Topology::link_class(LinkId id) const {
   return fmt::format("{}->{}", role_of(from(id)), role_of(to(id)));
 }
 
-std::span<const LinkId> Topology::out_links(DeviceId id) const {
-  const std::uint32_t first = out_first_[id.index()];
-  return std::span(out_).subspan(first, out_first_[id.index() + 1] - first);
+std::optional<LinkId> Topology::way_back(LinkId id) const {
+  for (const std::size_t other : {id.index() + 1, id.index() - 1}) {
+    if (other >= links_.size()) continue;  // also before the first
+    const LinkId back = LinkId::from_index(other);
+    if (from(back) == to(id) && to(back) == from(id)) return back;
+  }
+  return std::nullopt;
 }
 
 }  // namespace busbar

@@ -15,6 +15,7 @@
 #include "sim/base/collective_kind.h"
 #include "sim/base/group_routes.h"
 #include "sim/base/ids.h"
+#include "sim/base/rows.h"
 #include "sim/base/units.h"
 #include "topologies/device_index.h"
 
@@ -170,8 +171,10 @@ class Topology {
   /// type; in the network the kinds of its ends, where switches called "leaf<n>", "spine<n>" or "core<n>"
   /// go by that name.
   [[nodiscard]] std::string link_class(LinkId id) const;
-  /// Outgoing directions of a device.
-  [[nodiscard]] std::span<const LinkId> out_links(DeviceId id) const;
+  /// Outgoing directions of a device, in file order.
+  [[nodiscard]] std::span<const LinkId> out_links(DeviceId id) const { return out_[id.index()]; }
+  /// The other direction of a link that has two: their numbers are next to each other.
+  [[nodiscard]] std::optional<LinkId> way_back(LinkId id) const;
   [[nodiscard]] const Routing& routing() const { return routing_; }
   /// The network's switches can add up what passes (SHARP).
   [[nodiscard]] bool in_network_reduction() const { return in_network_reduction_; }
@@ -201,8 +204,7 @@ class Topology {
   std::vector<Host> hosts_;
   std::vector<GpuModel> gpu_models_;
   std::vector<DeviceId> ranks_;
-  std::vector<std::uint32_t> out_first_;  // CSR over devices
-  std::vector<LinkId> out_;
+  Rows<LinkId> out_;  // by device
 };
 
 /// Collects devices and links, then checks and freezes them.

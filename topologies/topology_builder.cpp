@@ -13,40 +13,29 @@ namespace {
 
 [[noreturn]] void fail(std::string message) { throw Error({.message = std::move(message)}); }
 
-/// The links that touch each device at one end: adjacency in compressed form.
-struct Adjacency {
-  std::vector<std::uint32_t> first;  // per device, and one past the last
-  std::vector<LinkId> links;         // in file order within a device
-};
-
 using End = DeviceId (Topology::*)(LinkId) const;  // from or to
 
+/// The links that touch each device at one end, in file order.
 template <End end>
-Adjacency adjacency_by(const Topology& t) {
-  const std::size_t devices = t.devices().size(), links = t.links().size();
-  Adjacency a;
-  a.first.assign(devices + 1, 0);
-  for (std::size_t l = 0; l < links; ++l) ++a.first[(t.*end)(LinkId::from_index(l)).index() + 1];
-  for (std::size_t d = 0; d < devices; ++d) a.first[d + 1] += a.first[d];
-  std::vector<std::uint32_t> next(a.first.begin(), a.first.end() - 1);
-  a.links.resize(links);
-  for (std::size_t l = 0; l < links; ++l)
-    a.links[next[(t.*end)(LinkId::from_index(l)).index()]++] = LinkId::from_index(l);
-  return a;
+Rows<LinkId> links_by(const Topology& t) {
+  return {t.devices().size(), [&](const auto& add) {
+            for (std::size_t l = 0; l < t.links().size(); ++l)
+              add((t.*end)(LinkId::from_index(l)).index(), LinkId::from_index(l));
+          }};
 }
 
 /// Which devices a walk from `start` reaches that goes along `adjacency` and leaves each link at its `far`
 /// end.
 template <End far>
-std::vector<bool> reached(const Topology& t, const Adjacency& adjacency, DeviceId start) {
-  std::vector<bool> seen(adjacency.first.size() - 1, false);
+std::vector<bool> reached(const Topology& t, const Rows<LinkId>& adjacency, DeviceId start) {
+  std::vector<bool> seen(adjacency.size(), false);
   std::vector<DeviceId> frontier = {start};
   seen[start.index()] = true;
   while (!frontier.empty()) {
     const DeviceId here = frontier.back();
     frontier.pop_back();
-    for (std::uint32_t i = adjacency.first[here.index()]; i < adjacency.first[here.index() + 1]; ++i) {
-      const DeviceId there = (t.*far)(adjacency.links[i]);
+    for (const LinkId link : adjacency[here.index()]) {
+      const DeviceId there = (t.*far)(link);
       if (seen[there.index()]) continue;
       seen[there.index()] = true;
       frontier.push_back(there);
@@ -56,7 +45,7 @@ std::vector<bool> reached(const Topology& t, const Adjacency& adjacency, DeviceI
 }
 
 /// Fails unless the first GPU reaches each other one, and each other one the first: then all reach all.
-void require_connected(const Topology& t, const Adjacency& out, bool has_directed_links) {
+void require_connected(const Topology& t, const Rows<LinkId>& out, bool has_directed_links) {
   const auto check = [&t](const std::vector<bool>& seen, const char* words) {
     for (const DeviceId gpu : t.ranks()) {
       if (seen[gpu.index()]) continue;
@@ -65,7 +54,7 @@ void require_connected(const Topology& t, const Adjacency& out, bool has_directe
   };
   check(reached<&Topology::to>(t, out, t.ranks()[0]), "no path connects GPU {} to GPU {}");
   if (!has_directed_links) return;
-  const Adjacency in = adjacency_by<&Topology::to>(t);
+  const Rows<LinkId> in = links_by<&Topology::to>(t);
   check(reached<&Topology::from>(t, in, t.ranks()[0]), "no path connects GPU {1} to GPU {0}");
 }
 
@@ -306,10 +295,8 @@ Topology TopologyBuilder::build() && {
     t_.hosts_[device.host].nics.push_back(DeviceId::from_index(d));
   }
 
-  Adjacency out = adjacency_by<&Topology::from>(t_);
-  require_connected(t_, out, has_directed_links_);
-  t_.out_first_ = std::move(out.first);
-  t_.out_ = std::move(out.links);
+  t_.out_ = links_by<&Topology::from>(t_);
+  require_connected(t_, t_.out_, has_directed_links_);
   return std::move(t_);
 }
 

@@ -78,22 +78,13 @@ class Search {
   [[nodiscard]] bool holds(const Side& side, LinkId link, double room) const {
     double others = side.known_Bps;
     std::uint32_t unknown = side.unknown;
-    if (const std::optional<LinkId> back = way_back(link)) {
+    if (const std::optional<LinkId> back = t_.way_back(link)) {
       if (is_known_[back->index()])
         others -= capacity_[back->index()];
       else
         --unknown;
     }
     return unknown == 0 && others <= room;
-  }
-  /// The two directions of a link have numbers next to each other.
-  [[nodiscard]] std::optional<LinkId> way_back(LinkId link) const {
-    for (const std::size_t other : {link.index() + 1, link.index() - 1}) {
-      if (other >= capacity_.size()) continue;
-      const LinkId back = LinkId::from_index(other);
-      if (t_.from(back) == t_.to(link) && t_.to(back) == t_.from(link)) return back;
-    }
-    return std::nullopt;
   }
 
   const Topology& t_;

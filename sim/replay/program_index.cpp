@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "workloads/rank_set.h"
+
 namespace busbar {
 
 namespace {
@@ -107,13 +109,11 @@ ProgramIndex index_programs(const StepTrace& trace) {
     const bool by_rank = mixes_peers(binding);
     std::uint32_t shared = 0;
     bool first = true;
-    for (const RankRange& range : binding.ranks)
-      for (std::uint32_t i = 0; i < range.count; ++i) {
-        const std::uint32_t rank = range.first + i * range.stride;
-        if (first || by_rank) shared = indexed(binding, rank);
-        first = false;
-        index.by_rank[rank] = shared;
-      }
+    for_each_rank(binding.ranks, [&](std::uint32_t rank) {
+      if (first || by_rank) shared = indexed(binding, rank);
+      first = false;
+      index.by_rank[rank] = shared;
+    });
   }
   return index;
 }

@@ -71,28 +71,30 @@ SystemGraph::Sketch SystemGraph::sketch_of(std::uint64_t sort, std::span<const P
   return sketch;
 }
 
-SystemGraph::Owner SystemGraph::add_owner(const Sketch& sketch) {
-  Owner owner{.vertex = add_vertex(sketch.colour, kOther)};
-  owner.first_channel = owner.vertex + 1;
-  for (const Channel& channel : sketch.channels) {
-    const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
-    graph_.add_edge(owner.vertex, vertex, channel.strands);
-    for (const ResourceUse& use : channel.uses) add_use(vertex, LinkId(use.resource.value()), use.flows);
-  }
-  return owner;
-}
-
-SystemGraph::Owner SystemGraph::add_copy(const Sketch& sketch, std::uint32_t island) {
+SystemGraph::Owner SystemGraph::add_owner(const Sketch& sketch, std::uint32_t island) {
   const HostShapes& shapes = parts_.placement->shapes();
   Owner owner{.vertex = add_vertex(sketch.colour, kOther)};
   owner.first_channel = owner.vertex + 1;
   for (const Channel& channel : sketch.channels) {
     const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
     graph_.add_edge(owner.vertex, vertex, channel.strands);
-    for (const ResourceUse& use : channel.uses)
-      add_use(vertex, shapes.link_in(island, LinkId(use.resource.value())), use.flows);
+    for (const ResourceUse& use : channel.uses) {
+      const LinkId link(use.resource.value());
+      add_use(vertex, island == kNoHost ? link : shapes.link_in(island, link), use.flows);
+    }
   }
   return owner;
+}
+
+std::optional<SystemGraph::Owner> SystemGraph::add_inside(Key key, std::uint32_t island,
+                                                          const std::function<Sketch()>& planned) {
+  const auto [it, is_new] = inside_.try_emplace(std::move(key));
+  if (is_new) {
+    Sketch sketch = planned();
+    if (localise(sketch, island)) it->second = std::move(sketch);
+  }
+  if (!it->second || !fits(*it->second, island)) return std::nullopt;
+  return add_owner(*it->second, island);
 }
 
 bool SystemGraph::localise(Sketch& sketch, std::uint32_t island) const {
@@ -136,19 +138,10 @@ void SystemGraph::add_group(GroupId group) {
   Key key{list};
   const std::vector<std::uint32_t> members = expand(named.members);
   const std::uint32_t island = island_of(members, key);
-  if (island != kNoHost && !calls.empty()) {
-    const auto [it, is_new] = inside_.try_emplace(std::move(key));
-    if (is_new) {
-      Sketch sketch = planned();
-      if (localise(sketch, island)) it->second = std::move(sketch);
-    }
-    if (it->second && fits(*it->second, island)) {
-      groups_.push_back(add_copy(*it->second, island));
-      return;
-    }
-  }
-  if (island == kNoHost && !calls.empty() && add_group_across_hosts(group, members)) return;
-  groups_.push_back(add_owner(planned()));
+  std::optional<Owner> owner;
+  if (!calls.empty() && island == kNoHost) owner = add_across_hosts(group, members);
+  if (!calls.empty() && island != kNoHost) owner = add_inside(std::move(key), island, planned);
+  groups_.push_back(owner ? *owner : add_owner(planned()));
 }
 
 bool SystemGraph::is_one_per_island(std::span<const std::uint32_t> members) {
@@ -174,8 +167,9 @@ std::uint32_t SystemGraph::number_of(const PathSummary& path) {
 // One member in each host: the ring goes from each through its NIC to the next one's, as messages do, and is
 // the same for all groups whose members and ways between them are alike. Plans that use trees, or switches
 // that reduce, go other ways: those are made for each group.
-bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uint32_t> members) {
-  if (!is_one_per_island(members)) return false;
+std::optional<SystemGraph::Owner> SystemGraph::add_across_hosts(GroupId group,
+                                                                std::span<const std::uint32_t> members) {
+  if (!is_one_per_island(members)) return std::nullopt;
   Placement& placement = *parts_.placement;
   const HostShapes& shapes = placement.shapes();
   const std::size_t n = members.size();
@@ -183,7 +177,7 @@ bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uin
   std::vector<DeviceId> nics;
   for (const std::uint32_t rank : members) {
     const std::optional<DeviceId> nic = placement.router().nearest_nic(device(rank));
-    if (!nic) return false;
+    if (!nic) return std::nullopt;
     nics.push_back(*nic);
     key.push_back(shapes.representative(device(rank)).value());
     key.push_back(shapes.representative(*nic).value());
@@ -192,7 +186,7 @@ bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uin
   for (std::size_t i = 0; i < n; ++i) {
     const std::optional<RouteRef> way =
         placement.router().find(nics[i], nics[(i + 1) % n], RouteScope::kFabric);
-    if (!way || !way->first || !way->last || !way->is_kept) return false;
+    if (!way || !way->first || !way->last || !way->is_kept) return std::nullopt;
     ways.push_back(*way);
     key.push_back(number_of(*way->summary));
   }
@@ -205,10 +199,9 @@ bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uin
     if (rings.size() == 1 && sketch.channels.size() == 1 && sketch.channels[0].data == rings[0].usage.data())
       across.sketch = std::move(sketch);
   }
-  if (!across.sketch) return false;
+  if (!across.sketch) return std::nullopt;
   parts_.plans->share_routes(group, across.first);
   const std::uint32_t vertex = add_vertex(across.sketch->colour, kOther);
-  groups_.push_back({.vertex = vertex, .first_channel = vertex + 1});
   const std::uint32_t channel = add_vertex(kChannel, kCarrier);
   graph_.add_edge(vertex, channel, across.sketch->channels[0].strands);
   for (std::size_t i = 0; i < n; ++i) {
@@ -217,42 +210,35 @@ bool SystemGraph::add_group_across_hosts(GroupId group, std::span<const std::uin
     graph_.add_edge(channel, end_segment(nics[next], device(members[next]), ways[i].last), kOnce);
     add_uses(channel, {.middle = ways[i].middle, .summary = ways[i].summary});
   }
-  return true;
+  return Owner{.vertex = vertex, .first_channel = channel};
 }
 
 void SystemGraph::add_pair(const SystemOutline::Box& box) {
   const std::span<const std::uint32_t> calls = outline_.calls(box.list);
   const auto planned = [&] { return sketch_of(kPair, planned_calls(parts_, calls, box, 0)); };
   const std::uint32_t members[] = {box.from, box.to};
-  const HostShapes& shapes = parts_.placement->shapes();
-  const bool together = shapes.island(device(box.from)) == shapes.island(device(box.to));
   Key key{box.list};
-  const std::uint32_t island = calls.empty() || !together ? kNoHost : island_of(members, key);
-  if (island != kNoHost) {
+  const HostShapes& shapes = parts_.placement->shapes();
+  const bool apart = shapes.island(device(box.from)) != shapes.island(device(box.to));
+  const std::uint32_t island = apart ? kNoHost : island_of(members, key);
+  std::optional<Owner> owner;
+  if (!calls.empty() && island == kNoHost) owner = add_between_hosts(box);
+  if (!calls.empty() && island != kNoHost) {
     key.push_back(kNoHost);  // no group has such a key
-    const auto [it, is_new] = inside_.try_emplace(std::move(key));
-    if (is_new) {
-      Sketch sketch = planned();
-      if (localise(sketch, island)) it->second = std::move(sketch);
-    }
-    if (it->second && fits(*it->second, island)) {
-      pairs_.push_back(add_copy(*it->second, island));
-      return;
-    }
+    owner = add_inside(std::move(key), island, planned);
   }
-  if (!calls.empty() && island == kNoHost && add_pair_between_hosts(box)) return;
-  pairs_.push_back(add_owner(planned()));
+  pairs_.push_back(owner ? *owner : add_owner(planned()));
 }
 
 // The pair is a channel of its own: its strands are part of its colour.
-bool SystemGraph::add_pair_between_hosts(const SystemOutline::Box& box) {
+std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOutline::Box& box) {
   Placement& placement = *parts_.placement;
   const HostShapes& shapes = placement.shapes();
   const DeviceId from = device(box.from), to = device(box.to);
   const auto rail = placement.rail_of_pair(from, to);
-  if (!rail) return false;
+  if (!rail) return std::nullopt;
   const std::optional<RouteRef> way = placement.router().find(rail->out, rail->in, RouteScope::kFabric);
-  if (!way || !way->first || !way->last || !way->is_kept) return false;
+  if (!way || !way->first || !way->last || !way->is_kept) return std::nullopt;
   const PairKey key{box.list,
                     shapes.representative(from).value(),
                     shapes.representative(to).value(),
@@ -265,14 +251,13 @@ bool SystemGraph::add_pair_between_hosts(const SystemOutline::Box& box) {
     const Sketch sketch = sketch_of(kPair, planned_calls(parts_, outline_.calls(box.list), box, 0));
     if (sketch.channels.size() == 1) it->second = mix(sketch.colour, sketch.channels[0].strands);
   }
-  if (!it->second) return false;
+  if (!it->second) return std::nullopt;
   const std::uint32_t out = end_segment(from, rail->out, middle.first);
   const std::uint32_t in = end_segment(rail->in, to, middle.last);
   const std::uint32_t vertex = add_vertex(*it->second, kCarrier);
-  pairs_.push_back({vertex, vertex});
   for (const std::uint32_t segment : {out, in}) graph_.add_edge(vertex, segment, kOnce);
   add_uses(vertex, {.middle = middle.middle, .summary = middle.summary});
-  return true;
+  return Owner{vertex, vertex};
 }
 
 void SystemGraph::add_use(std::uint32_t vertex, LinkId link, std::int64_t flows) {

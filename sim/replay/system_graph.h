@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -35,11 +36,14 @@ class SystemGraph {
     std::uint32_t vertex = 0;
     std::uint32_t first_channel = 0;  // vertices of its channels, in the order in which its plans name them
   };
-  [[nodiscard]] ColouredGraph& graph() { return graph_; }
   [[nodiscard]] const ColouredGraph& graph() const { return graph_; }
   /// Uses of links that others imply: a the user, b the link.
   [[nodiscard]] std::span<const ColouredGraph::Edge> implied_uses() const { return implied_uses_; }
-  void free_implied_uses() { implied_uses_ = std::vector<ColouredGraph::Edge>(); }
+  /// Gives back the memory of the graph's edges and of implied_uses().
+  void free_edges() {
+    graph_.edges = std::vector<ColouredGraph::Edge>();
+    implied_uses_ = std::vector<ColouredGraph::Edge>();
+  }
   [[nodiscard]] const Owner& group(std::uint32_t g) const { return groups_[g]; }
   [[nodiscard]] const Owner& pair(std::uint32_t box) const { return pairs_[box]; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
@@ -76,13 +80,15 @@ class SystemGraph {
   [[nodiscard]] static Sketch sketch_of(std::uint64_t sort, std::span<const PlannedCall> calls);
   void add_group(GroupId group);
   void add_pair(const SystemOutline::Box& box);
-  [[nodiscard]] bool add_group_across_hosts(GroupId group, std::span<const std::uint32_t> members);
   [[nodiscard]] bool is_one_per_island(std::span<const std::uint32_t> members);
   [[nodiscard]] std::uint32_t number_of(const PathSummary& path);
-  [[nodiscard]] bool add_pair_between_hosts(const SystemOutline::Box& box);
-  [[nodiscard]] Owner add_owner(const Sketch& sketch);
-  /// An owner inside `island`, alike to the one that `sketch` (of the representative island) was made from.
-  [[nodiscard]] Owner add_copy(const Sketch& sketch, std::uint32_t island);
+  /// With an island: the sketch is in the numbers of its representative.
+  [[nodiscard]] Owner add_owner(const Sketch& sketch, std::uint32_t island = kNoHost);
+  // Owners that are planned once for all that are alike; none: this one is not among those.
+  [[nodiscard]] std::optional<Owner> add_inside(Key key, std::uint32_t island,
+                                                const std::function<Sketch()>& planned);
+  [[nodiscard]] std::optional<Owner> add_across_hosts(GroupId group, std::span<const std::uint32_t> members);
+  [[nodiscard]] std::optional<Owner> add_between_hosts(const SystemOutline::Box& box);
   /// The sketch in the numbers of the representative island; false if it leaves `island`.
   [[nodiscard]] bool localise(Sketch& sketch, std::uint32_t island) const;
   /// Whether the links of `island` have the capacities of the representative's.

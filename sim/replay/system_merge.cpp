@@ -1,7 +1,6 @@
 // What the classes of a system's graph leave of it.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -21,10 +20,13 @@ class Merger {
       : parts_(parts),
         outline_(*parts.trace, *parts.calls),
         graph_(parts, outline_, colours),
-        neighbours_(graph_.graph()) {
-    graph_.graph().edges = std::vector<ColouredGraph::Edge>();  // `neighbours_` has them; this frees them
+        neighbours_(neighbours_of(graph_.graph())),
+        implied_uses_(graph_.links(), [&](const auto& add) {
+          for (const ColouredGraph::Edge& use : graph_.implied_uses())
+            add(graph_.link_of_vertex(use.b), EdgeEnd{use.a, use.label});
+        }) {
+    graph_.free_edges();
     colours = {};
-    sort_implied_uses();
     partition_ = refine(graph_.graph(), neighbours_);
     tell_implied_links_apart();
   }
@@ -43,36 +45,19 @@ class Merger {
   [[nodiscard]] bool stands_for_its_class(std::uint32_t vertex) const {
     return partition_.first[class_of(vertex)] == vertex;
   }
-  [[nodiscard]] std::int64_t amount(const Neighbours::End& end) const {
+  [[nodiscard]] std::int64_t amount(const EdgeEnd& end) const {
     return static_cast<std::int64_t>(graph_.graph().labels[end.label]);
-  }
-
-  // Users of links that others imply, by link.
-  void sort_implied_uses() {
-    const auto uses = graph_.implied_uses();
-    first_use_.assign(graph_.links() + 1, 0);
-    for (const ColouredGraph::Edge& use : uses) ++first_use_[graph_.link_of_vertex(use.b)];
-    std::exclusive_scan(first_use_.begin(), first_use_.end(), first_use_.begin(), 0U);
-    implied_uses_.resize(uses.size());
-    for (const ColouredGraph::Edge& use : uses)
-      implied_uses_[first_use_[graph_.link_of_vertex(use.b)]++] = {use.a, use.label};
-    std::move_backward(first_use_.begin(), first_use_.end() - 1, first_use_.end());
-    first_use_.front() = 0;
-    graph_.free_implied_uses();
-  }
-  [[nodiscard]] std::span<const Neighbours::End> implied_uses_of(std::uint32_t link) const {
-    return std::span(implied_uses_).subspan(first_use_[link], first_use_[link + 1] - first_use_[link]);
   }
 
   // Those that the same classes use alike are loaded alike; they have had no edge so far.
   void tell_implied_links_apart() {
     std::unordered_map<std::uint64_t, std::uint32_t> known;
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
-      const auto uses = implied_uses_of(id);
+      const auto uses = implied_uses_[id];
       if (uses.empty()) continue;
       const std::uint32_t vertex = graph_.vertex_of_link(id);
       std::uint64_t sum = 0;
-      for (const Neighbours::End& use : uses) sum += mix(mix(use.label, 1), class_of(use.vertex));
+      for (const EdgeEnd& use : uses) sum += mix(mix(use.label, 1), class_of(use.vertex));
       const auto fresh = static_cast<std::uint32_t>(partition_.classes());
       const auto [it, is_new] = known.try_emplace(mix(graph_.graph().colours[vertex], sum), fresh);
       if (is_new) partition_.first.push_back(vertex);
@@ -91,8 +76,8 @@ class Merger {
       const std::uint32_t link = graph_.vertex_of_link(id);
       if (!is_used(id) || !stands_for_its_class(link)) continue;
       flows.clear();
-      for (const auto uses : {neighbours_.of(link), implied_uses_of(id)})
-        for (const Neighbours::End& use : uses) add_flows(use, flows);
+      for (const auto uses : {neighbours_[link], implied_uses_[id]})
+        for (const EdgeEnd& use : uses) add_flows(use, flows);
       for (const auto& [channels, sum] : flows) {
         const auto [it, is_new] = usage_.try_emplace(channels, nullptr);
         if (is_new) it->second = &system_.merged_usage.emplace_back();
@@ -102,13 +87,13 @@ class Merger {
   }
 
   [[nodiscard]] bool is_used(std::uint32_t id) const {
-    return !neighbours_.of(graph_.vertex_of_link(id)).empty() || !implied_uses_of(id).empty();
+    return !neighbours_[graph_.vertex_of_link(id)].empty() || !implied_uses_[id].empty();
   }
 
-  void add_flows(const Neighbours::End& use, std::map<std::uint32_t, std::int64_t>& flows) const {
+  void add_flows(const EdgeEnd& use, std::map<std::uint32_t, std::int64_t>& flows) const {
     if (graph_.carries(use.vertex)) flows[class_of(use.vertex)] += amount(use);
     if (!graph_.is_segment(use.vertex)) return;
-    for (const Neighbours::End& user : neighbours_.of(use.vertex))
+    for (const EdgeEnd& user : neighbours_[use.vertex])
       if (!graph_.is_link(user.vertex)) flows[class_of(user.vertex)] += amount(use) * amount(user);
   }
 
@@ -183,7 +168,7 @@ class Merger {
   // A class of members comes once per set of slots.
   [[nodiscard]] std::uint32_t arrivals(std::uint32_t owner) const {
     std::set<std::pair<std::uint32_t, std::uint32_t>> distinct;
-    for (const Neighbours::End& end : neighbours_.of(owner))
+    for (const EdgeEnd& end : neighbours_[owner])
       if (graph_.is_rank(end.vertex)) distinct.insert({class_of(end.vertex), end.label});
     return static_cast<std::uint32_t>(distinct.size());
   }
@@ -251,9 +236,8 @@ class Merger {
   SystemOutline outline_;
   SystemGraph graph_;
   Neighbours neighbours_;
+  Rows<EdgeEnd> implied_uses_;  // of links that others imply, by link
   Partition partition_;
-  std::vector<std::uint32_t> first_use_;  // by link
-  std::vector<Neighbours::End> implied_uses_;
   std::map<std::uint32_t, std::vector<ResourceUse>*> usage_;  // by class of channels
   System system_;
 };

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <iterator>
 
+#include "workloads/rank_set.h"
+
 namespace busbar {
 
 namespace {
 
 std::uint32_t rank_of(const Peer& peer, std::uint32_t rank) {
   return static_cast<std::uint32_t>(peer.relative ? std::int64_t{rank} + peer.value : peer.value);
-}
-
-template <class Function>
-void for_each_rank(const std::vector<RankRange>& ranges, const Function& function) {
-  for (const RankRange& range : ranges)
-    for (std::uint32_t i = 0; i < range.count; ++i) function(range.first + i * range.stride);
 }
 
 }  // namespace

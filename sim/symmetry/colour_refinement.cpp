@@ -76,7 +76,7 @@ class Refiner {
     touched_.clear();
     for (const std::uint32_t v : changed_) {
       const std::uint64_t name = class_of_[v];
-      for (const Neighbours::End& end : neighbours_.of(v)) {
+      for (const EdgeEnd& end : neighbours_[v]) {
         if (is_touched_[end.vertex] == 0) {
           is_touched_[end.vertex] = 1;
           touched_.push_back(end.vertex);
@@ -173,12 +173,12 @@ class EdgeCounts {
 
   void learn(std::uint32_t first) {
     in_order_.clear();
-    for (const Neighbours::End& end : neighbours_.of(first)) in_order_.push_back(key_of(end));
+    for (const EdgeEnd& end : neighbours_[first]) in_order_.push_back(key_of(end));
     is_counted_ = false;
   }
 
   bool agrees(std::uint32_t vertex) {
-    const std::span<const Neighbours::End> ends = neighbours_.of(vertex);
+    const std::span<const EdgeEnd> ends = neighbours_[vertex];
     if (ends.size() != in_order_.size()) return false;
     std::size_t same = 0;
     while (same < ends.size() && key_of(ends[same]) == in_order_[same]) ++same;
@@ -186,7 +186,7 @@ class EdgeCounts {
     if (!is_counted_) count();
     std::fill(seen_.begin(), seen_.end(), 0U);
     hint_ = 0;
-    for (const Neighbours::End& end : ends) {
+    for (const EdgeEnd& end : ends) {
       const std::size_t k = place_of(end);
       if (k == keys_.size()) return false;
       ++seen_[k];
@@ -195,7 +195,7 @@ class EdgeCounts {
   }
 
  private:
-  [[nodiscard]] std::uint64_t key_of(const Neighbours::End& end) const {
+  [[nodiscard]] std::uint64_t key_of(const EdgeEnd& end) const {
     return (std::uint64_t{end.label} << 32) | partition_.class_of[end.vertex];
   }
   void count() {
@@ -215,7 +215,7 @@ class EdgeCounts {
     is_counted_ = true;
   }
   // Edges of one sort mostly follow each other.
-  std::size_t place_of(const Neighbours::End& end) {
+  std::size_t place_of(const EdgeEnd& end) {
     const std::uint64_t key = key_of(end);
     if (hint_ < keys_.size() && keys_[hint_] == key) return hint_;
     const auto it = std::lower_bound(keys_.begin(), keys_.end(), key);
@@ -235,20 +235,13 @@ class EdgeCounts {
 
 }  // namespace
 
-Neighbours::Neighbours(const ColouredGraph& graph)
-    : first(graph.colours.size() + 1, 0), ends(2 * graph.edges.size()) {
-  for (const ColouredGraph::Edge& e : graph.edges) {
-    ++first[e.a];
-    ++first[e.b];
-  }
-  std::exclusive_scan(first.begin(), first.end(), first.begin(), 0U);
-  for (const ColouredGraph::Edge& e : graph.edges) {
-    ends[first[e.a]++] = {e.b, e.label};
-    ends[first[e.b]++] = {e.a, e.label};
-  }
-  // Each row's begin has moved to its end, which is the next row's begin.
-  std::move_backward(first.begin(), first.end() - 1, first.end());
-  first.front() = 0;
+Neighbours neighbours_of(const ColouredGraph& graph) {
+  return {graph.colours.size(), [&](const auto& add) {
+            for (const ColouredGraph::Edge& e : graph.edges) {
+              add(e.a, EdgeEnd{e.b, e.label});
+              add(e.b, EdgeEnd{e.a, e.label});
+            }
+          }};
 }
 
 Partition refine(const ColouredGraph& graph, const Neighbours& neighbours) {
@@ -256,31 +249,26 @@ Partition refine(const ColouredGraph& graph, const Neighbours& neighbours) {
   return is_equitable(graph, neighbours, partition) ? partition : single_vertices(graph.colours.size());
 }
 
-Partition refine(const ColouredGraph& graph) { return refine(graph, Neighbours(graph)); }
+Partition refine(const ColouredGraph& graph) { return refine(graph, neighbours_of(graph)); }
 
 bool is_equitable(const ColouredGraph& graph, const Neighbours& neighbours, const Partition& partition) {
-  // Vertices class by class.
-  std::vector<std::uint32_t> begin(partition.classes() + 1, 0), order(graph.colours.size());
-  for (const std::uint32_t c : partition.class_of) ++begin[c];
-  std::exclusive_scan(begin.begin(), begin.end(), begin.begin(), 0U);
-  for (std::uint32_t v = 0; v < order.size(); ++v) order[begin[partition.class_of[v]]++] = v;
+  const Rows<std::uint32_t> by_class(partition.classes(), [&](const auto& add) {
+    for (std::uint32_t v = 0; v < partition.class_of.size(); ++v) add(partition.class_of[v], v);
+  });
   EdgeCounts counts(neighbours, partition);
-  std::uint32_t at = 0;
-  for (std::size_t c = 0; c < partition.classes(); ++c) {
-    if (begin[c] - at == 1) {
-      ++at;
-      continue;
-    }
+  for (std::size_t c = 0; c < by_class.size(); ++c) {
+    const std::span<const std::uint32_t> members = by_class[c];
+    if (members.size() == 1) continue;
     const std::uint32_t first = partition.first[c];
     counts.learn(first);
-    for (; at < begin[c]; ++at)
-      if (graph.colours[order[at]] != graph.colours[first] || !counts.agrees(order[at])) return false;
+    for (const std::uint32_t v : members)
+      if (graph.colours[v] != graph.colours[first] || !counts.agrees(v)) return false;
   }
   return true;
 }
 
 bool is_equitable(const ColouredGraph& graph, const Partition& partition) {
-  return is_equitable(graph, Neighbours(graph), partition);
+  return is_equitable(graph, neighbours_of(graph), partition);
 }
 
 }  // namespace busbar

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/base/digest.h"
+#include "sim/base/rows.h"
 
 namespace busbar {
 
@@ -41,20 +41,14 @@ struct ColouredGraph {
   std::uint32_t last_ = 0;
 };
 
-/// A graph's edges by vertex, each at both of its ends (compressed sparse rows).
-struct Neighbours {
-  struct End {
-    std::uint32_t vertex = 0;  // at the other end
-    std::uint32_t label = 0;
-  };
-  std::vector<std::uint32_t> first;  // by vertex, and one past the last
-  std::vector<End> ends;             // in the order of the edges
-
-  explicit Neighbours(const ColouredGraph& graph);
-  [[nodiscard]] std::span<const End> of(std::uint32_t vertex) const {
-    return std::span(ends).subspan(first[vertex], first[vertex + 1] - first[vertex]);
-  }
+/// One end of an edge, as the vertex at the other end sees it.
+struct EdgeEnd {
+  std::uint32_t vertex = 0;
+  std::uint32_t label = 0;  // number in ColouredGraph::labels
 };
+/// A graph's edges by vertex, each at both of its ends, in the order of the edges.
+using Neighbours = Rows<EdgeEnd>;
+[[nodiscard]] Neighbours neighbours_of(const ColouredGraph& graph);
 
 /// Classes are numbered in the order of their lowest vertex.
 struct Partition {
