@@ -32,9 +32,6 @@ struct SearchGraph {
   std::vector<std::uint32_t> vertex_of;  // by device
   std::vector<DeviceId> devices;         // by vertex
   Graph graph;
-  /// Switches that have links to at most one other switch: a route from switch to switch ends there or does
-  /// not enter.
-  std::vector<bool> dead_end;
 };
 
 /// `among` empty: all.
@@ -58,20 +55,12 @@ SearchGraph::SearchGraph(const Topology& t, const std::vector<bool>& among)
     }
   const auto vertices = static_cast<std::uint32_t>(devices.size());
   graph = Graph(boost::edges_are_sorted, ends.begin(), ends.end(), arcs.begin(), vertices);
-  std::vector<std::uint32_t> beside(vertices, kAbsent);  // the one switch that a switch is linked to
-  dead_end.assign(vertices, true);
-  for (const auto& [from, to] : ends) {
-    if (t.kind(devices[from]) != DeviceKind::kSwitch || t.kind(devices[to]) != DeviceKind::kSwitch) continue;
-    if (beside[from] != kAbsent && beside[from] != to) dead_end[from] = false;
-    beside[from] = to;
-  }
 }
 
 struct Query {
   DeviceId from, to;
   RouteScope scope = RouteScope::kHost;
   std::uint32_t from_island = kNoHost, to_island = kNoHost;
-  bool ends_at_switch = false;
   bool any_relay = false;  // GPUs may be passed anyhow
 };
 
@@ -104,7 +93,6 @@ struct RouteSearch::Impl {
   [[nodiscard]] bool has(DeviceId device) const {
     return g.vertex_of[device.index()] != SearchGraph::kAbsent;
   }
-  [[nodiscard]] bool is_dead_end(DeviceId device) const { return g.dead_end[g.vertex_of[device.index()]]; }
   [[nodiscard]] State start_of(const Query& q) const { return 2 * g.vertex_of[q.from.index()]; }
   [[nodiscard]] State goal_of(const Query& q) const { return 2 * g.vertex_of[q.to.index()]; }
   [[nodiscard]] DeviceKind kind(State state) const { return t.kind(g.devices[state / 2]); }
@@ -139,8 +127,7 @@ bool RouteSearch::Impl::may_enter(const Query& q, State state, const Arc& arc, D
       if (!arrives && kind == DeviceKind::kGpu) return may_enter_gpu(q, state, arc);
       return arrives || kind != DeviceKind::kNic;
     case RouteScope::kFabric:
-      return is_network(arc.type) &&
-             (arrives || (kind == DeviceKind::kSwitch && !(q.ends_at_switch && is_dead_end(next))));
+      return is_network(arc.type) && (arrives || kind == DeviceKind::kSwitch);
     case RouteScope::kAnywhere:
       if (arrives) return true;
       if (kind == DeviceKind::kGpu && !q.any_relay) return false;
@@ -285,8 +272,7 @@ std::optional<FoundRoute> RouteSearch::find(DeviceId from, DeviceId to, RouteSco
               .to = to,
               .scope = scope,
               .from_island = islands_[from.index()],
-              .to_island = islands_[to.index()],
-              .ends_at_switch = topology_->kind(to) == DeviceKind::kSwitch};
+              .to_island = islands_[to.index()]};
   if (scope == RouteScope::kHost && query.from_island == kNoHost) return std::nullopt;
   Impl& graph = graph_with(from, to, scope);
   bool found = graph.reach(query);
