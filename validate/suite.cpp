@@ -7,13 +7,12 @@
 #include "calibrate/import/read_measured.h"
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
+#include "sim/base/rank_range.h"
 #include "workloads/rank_set.h"
 
 namespace busbar {
 
 namespace {
-
-constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
 
 template <class T>
 T known(const JsonValue& value, const std::optional<T>& parsed, std::string_view what) {
@@ -44,7 +43,7 @@ std::optional<Selection> read_selection(const JsonValue& table) {
   if (!select) return std::nullopt;
   select->only_keys({"op", "dtype", "n_gpus"});
   return Selection{select->at("op").string(), select->at("dtype").string(),
-                   select->at("n_gpus").integer(1, kMostRanks)};
+                   select->at("n_gpus").integer(1, kMaxRanks)};
 }
 
 // A table that fits the selection; without one the only table of the file.
@@ -106,8 +105,8 @@ SuiteTable read_table(const JsonValue& table, const std::string& folder) {
   if (const JsonValue path = table.at("topology"); !path.is_null()) t.topology = folder + "/" + path.string();
   if (const auto v = table.find("ranks"))
     for_each_rank(read_rank_set(*v), [&](std::uint32_t rank) { t.ranks.push_back(rank); });
-  t.members = table.at("members").integer(1, kMostRanks);
-  if (const auto v = table.find("gpus_per_process")) t.calls.gpus_per_process = v->integer(1, kMostRanks);
+  t.members = table.at("members").integer(1, kMaxRanks);
+  if (const auto v = table.find("gpus_per_process")) t.calls.gpus_per_process = v->integer(1, kMaxRanks);
   if (const auto v = table.find("launch_us")) t.calls.launch = Time::from_microseconds(v->number(0.1, 1000));
   t.launches_known = table.find("gpus_per_process").has_value();
   if (const auto v = table.find("cuda_graph")) t.calls.cuda_graph = v->boolean();

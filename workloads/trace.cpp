@@ -30,19 +30,6 @@ std::string_view activity_of(const Op& op) {
   return op.kind == OpKind::kCollective ? name_of(op.collective) : "send_recv";
 }
 
-std::vector<std::uint32_t> expand(const std::vector<RankRange>& ranges) {
-  std::vector<std::uint32_t> ranks;
-  ranks.reserve(count(ranges));
-  for_each_rank(ranges, [&](std::uint32_t rank) { ranks.push_back(rank); });
-  return ranks;
-}
-
-std::uint64_t count(const std::vector<RankRange>& ranges) {
-  std::uint64_t total = 0;
-  for (const RankRange& range : ranges) total += range.count;
-  return total;
-}
-
 Bytes SplitMatrix::size() const {
   std::int64_t largest = 0;
   for (std::uint32_t a = 0; a < members; ++a) {

@@ -11,6 +11,7 @@
 #include "sim/base/collective_kind.h"
 #include "sim/base/ids.h"
 #include "sim/base/kernel_shape.h"
+#include "sim/base/rank_range.h"
 #include "sim/base/units.h"
 
 namespace busbar {
@@ -79,11 +80,6 @@ struct Peer {
   std::int64_t value = 0;
 };
 
-/// Contiguous ranks with a stride: first, first + stride, ... (count of them).
-struct RankRange {
-  std::uint32_t first = 0, count = 0, stride = 1;
-};
-
 struct Binding {
   std::vector<RankRange> ranks;
   std::uint32_t program = 0;
@@ -144,8 +140,5 @@ struct StepTrace {
   /// that brings the stages into their places.
   bool staggered = false;
 };
-
-[[nodiscard]] std::vector<std::uint32_t> expand(const std::vector<RankRange>& ranges);
-[[nodiscard]] std::uint64_t count(const std::vector<RankRange>& ranges);
 
 }  // namespace busbar

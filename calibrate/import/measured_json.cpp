@@ -10,13 +10,13 @@
 #include "calibrate/import/measured_kernels.h"
 #include "calibrate/import/text_scan.h"
 #include "sim/base/named_table.h"
+#include "sim/base/rank_range.h"
 
 namespace busbar {
 namespace {
 
 constexpr std::string_view kOrigins[] = {"measured-here", "published", "synthetic"};
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
-constexpr std::int64_t kMostRanks = 1 << 24;
 constexpr double kLongest_s = 86400;
 
 std::optional<std::string> text_at(const JsonValue& row, std::string_view key) {
@@ -52,7 +52,7 @@ struct ReadRow {
 void read_key(const JsonValue& value, TableKey& key) {
   if (const auto members = value.find("members")) key.members = read_members(*members);
   if (const auto isolated = value.find("isolated")) key.isolated = isolated->boolean();
-  if (const auto hosts = value.find("hosts")) key.hosts = hosts->integer(1, kMostRanks);
+  if (const auto hosts = value.find("hosts")) key.hosts = hosts->integer(1, kMaxRanks);
   const auto type = value.find("type");
   if (!type) return;
   key.type = type->string();
@@ -69,7 +69,7 @@ ReadRow read_row(const JsonValue& value, const ImportHints& hints) {
   const auto ranks = value.find("ranks"), channels = value.find("channels"), place = value.find("in_place");
   read_key(value, read.key);
   const std::int64_t told = static_cast<std::int64_t>(read.key.members.size());
-  read.row.ranks = ranks ? ranks->integer(1, kMostRanks) : told > 0 ? told : hints.ranks.value_or(0);
+  read.row.ranks = ranks ? ranks->integer(1, kMaxRanks) : told > 0 ? told : hints.ranks.value_or(0);
   if (told > 0 && read.row.ranks != told) ranks->fail(fmt::format("{}, as many as members", told));
   read.key.operation = read.row.operation;
   read.key.ranks = read.row.ranks;

@@ -6,33 +6,16 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/named_table.h"
+#include "sim/base/rank_range.h"
 
 namespace busbar {
 
 namespace {
 
-constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
 constexpr std::int64_t kLongestSide = std::int64_t{1} << 31;
 constexpr double kLongest_s = 86400;
 constexpr std::string_view kKinds[] = {"copy", "matmul", "launch"};
-
-// "0-7" or "0-15:2".
-std::vector<std::uint32_t> range_of(const JsonValue& value, const std::string& text) {
-  const std::string_view whole = text;
-  const std::size_t dash = whole.find('-');
-  const std::size_t colon = std::min(whole.find(':'), whole.size());
-  const auto number = [](std::string_view part) { return parse_whole(part).value_or(-1); };
-  const std::int64_t first = dash < colon ? number(whole.substr(0, dash)) : -1;
-  const std::int64_t last = dash < colon ? number(whole.substr(dash + 1, colon - dash - 1)) : -1;
-  const std::int64_t stride = colon < whole.size() ? number(whole.substr(colon + 1)) : 1;
-  if (first < 0 || last < first || last >= kMostRanks || stride < 1)
-    value.fail("ranks such as [0, 1], \"0-7\" or \"0-15:2\"");
-  std::vector<std::uint32_t> ranks;
-  for (std::int64_t rank = first; rank <= last; rank += stride)
-    ranks.push_back(static_cast<std::uint32_t>(rank));
-  return ranks;
-}
 
 MeasuredKernelKind kind_of(const JsonValue& value) {
   const std::string name = value.string();
@@ -68,7 +51,7 @@ MeasuredKernel read_kernel(const JsonValue& entry) {
       break;
   }
   if (const auto rank = entry.find("rank"))
-    kernel.rank = static_cast<std::uint32_t>(rank->integer(0, kMostRanks - 1));
+    kernel.rank = static_cast<std::uint32_t>(rank->integer(0, kMaxRanks - 1));
   const JsonValue time = entry.at("time_s");
   kernel.time = Time::from_seconds(time.number(0, kLongest_s));
   if (kernel.time <= Time::zero()) time.fail("a time above 0");
@@ -78,11 +61,15 @@ MeasuredKernel read_kernel(const JsonValue& entry) {
 }  // namespace
 
 std::vector<std::uint32_t> read_members(const JsonValue& value) {
-  if (value.is_string()) return range_of(value, value.string());
+  if (value.is_string()) {
+    const std::optional<RankRange> range = parse_rank_range(value.string());
+    if (!range || last_rank(*range) >= kMaxRanks) value.fail("ranks such as [0, 1], \"0-7\" or \"0-15:2\"");
+    return expand({*range});
+  }
   std::vector<std::uint32_t> ranks;
   std::set<std::uint32_t> seen;
   for (const JsonValue& item : value.items()) {
-    ranks.push_back(static_cast<std::uint32_t>(item.integer(0, kMostRanks - 1)));
+    ranks.push_back(static_cast<std::uint32_t>(item.integer(0, kMaxRanks - 1)));
     if (!seen.insert(ranks.back()).second) item.fail("each rank once");
   }
   if (ranks.empty()) value.fail("at least one rank");

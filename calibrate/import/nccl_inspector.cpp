@@ -10,13 +10,13 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/json_reader.h"
+#include "sim/base/rank_range.h"
 
 namespace busbar {
 
 namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
-constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 62;
 constexpr double kLongest_us = 86400e6;
 
@@ -62,14 +62,14 @@ void take(std::map<Key, Group>& groups, const JsonValue& root, std::int64_t line
     left_out.insert("lines of " + perf->at("coll").string() + " are left out");
     return;
   }
-  const std::int64_t ranks = header.at("n_ranks").integer(1, kMostRanks);
+  const std::int64_t ranks = header.at("n_ranks").integer(1, kMaxRanks);
   const auto nodes = header.find("nnodes");
   const double us = perf->at("coll_exec_time_us").number(0, kLongest_us);
   const std::int64_t size = perf->at("coll_msg_size_bytes").integer(0, kMostBytes);
   if (size == 0 || us <= 0) return;
-  Group& group = groups[{text_or(header, "id"), *kind, ranks, nodes ? nodes->integer(1, kMostRanks) : 0}];
+  Group& group = groups[{text_or(header, "id"), *kind, ranks, nodes ? nodes->integer(1, kMaxRanks) : 0}];
   if (group.line == 0) group.line = line;
-  const std::int64_t rank = header.at("rank").integer(0, kMostRanks);
+  const std::int64_t rank = header.at("rank").integer(0, kMaxRanks);
   if (const auto metadata = root.find("metadata")) group.hosts[rank] = text_or(*metadata, "hostname");
   const RowKey row{whole_size(*perf, size, us, ranks), text_or(*perf, "coll_algo"),
                    text_or(*perf, "coll_proto")};

@@ -7,12 +7,12 @@
 
 #include "calibrate/import/raw_table.h"
 #include "calibrate/import/text_scan.h"
+#include "sim/base/rank_range.h"
 
 namespace busbar {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kMostRanks = 1 << 24;
 
 std::optional<FactorRange> factor_of(const RawRow& row) {
   if (!row.algbw || !row.busbw || row.algbw->value < 100 * row.algbw->half) return std::nullopt;
@@ -61,13 +61,13 @@ double ranks_at(double f, double limit) {
   return f >= limit ? kInfinity : limit / (limit - std::max(f, 0.0));
 }
 
-struct RankRange {
-  std::int64_t low = 1, high = kMostRanks;
+struct PossibleRanks {
+  std::int64_t low = 1, high = kMaxRanks;
   [[nodiscard]] bool holds(std::int64_t n) const { return n >= low && n <= high; }
 };
 
-RankRange range_of(const FactorRange& f, double limit) {
-  const double most = static_cast<double>(kMostRanks);
+PossibleRanks range_of(const FactorRange& f, double limit) {
+  const double most = static_cast<double>(kMaxRanks);
   const double low = std::ceil(std::min(ranks_at(f.low, limit), most) * (1 - 1e-9));
   const double high = std::floor(std::min(ranks_at(f.high, limit), most) * (1 + 1e-9));
   return {static_cast<std::int64_t>(std::max(low, 1.0)), static_cast<std::int64_t>(high)};
@@ -83,25 +83,25 @@ std::optional<FactorRange> factor_by_time(const RawRow& row) {
 }
 
 // The fastest row says it, other rows narrow it as far as they agree.
-std::optional<RankRange> range_of(const RawTable& table, CollectiveKind kind, bool by_time) {
+std::optional<PossibleRanks> range_of(const RawTable& table, CollectiveKind kind, bool by_time) {
   const double limit = kind == CollectiveKind::kAllReduce ? 2.0 : 1.0;
   const auto factor = [&](const RawRow& row) { return by_time ? factor_by_time(row) : factor_of(row); };
   const RawRow* best = fastest(table);
   const auto first = best == nullptr ? std::nullopt : factor(*best);
   if (!first || busbw_factor(kind, 1) != 0) return std::nullopt;
-  RankRange range = range_of(*first, limit);
+  PossibleRanks range = range_of(*first, limit);
   for (const RawRow& row : table.rows) {
     const auto f = factor(row);
     if (!f) continue;
-    const RankRange other = range_of(*f, limit);
-    const RankRange both{std::max(range.low, other.low), std::min(range.high, other.high)};
+    const PossibleRanks other = range_of(*f, limit);
+    const PossibleRanks both{std::max(range.low, other.low), std::min(range.high, other.high)};
     if (both.low <= both.high) range = both;
   }
   return range.low <= range.high ? std::optional(range) : std::nullopt;
 }
 
 // Clusters come in powers of two: of the numbers in a narrow range, the one with the most factors of 2.
-std::int64_t likeliest(const RankRange& range) {
+std::int64_t likeliest(const PossibleRanks& range) {
   if (range.high > 2 * range.low) return 0;
   std::int64_t step = 1;
   while (range.high / (2 * step) * (2 * step) >= range.low) step *= 2;
@@ -118,7 +118,7 @@ std::int64_t ranks_by_count(const RawTable& table, CollectiveKind kind) {
   const std::int64_t ranks = row.size % part == 0 ? row.size / part : 0;
   const auto f = factor_of(table);
   const bool alone = !f || f->high < 0.02;
-  return ranks > kMostRanks || (ranks == 1 && !alone) ? 0 : ranks;
+  return ranks > kMaxRanks || (ranks == 1 && !alone) ? 0 : ranks;
 }
 
 bool old_convention(const RawTable& table, CollectiveKind kind, const std::optional<FactorRange>& f) {

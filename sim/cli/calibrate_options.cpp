@@ -5,6 +5,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "sim/base/rank_range.h"
 #include "sim/base/unit_text.h"
 #include "sim/cli/program.h"
 #include "sim/result/version.h"
@@ -23,8 +24,6 @@ constexpr const char* kExamples =
     "  calibrate --check --from pairs.json --topology dgx2x8.json\n"
     "  mpirun -n 4 calibrate --run mpi -o measured.json          (measure here: calibrate --run mpi --help)";
 
-constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
-
 struct RawLine {
   std::string collective, tolerance;
   std::int64_t ranks = 0, seed = 0;
@@ -41,7 +40,7 @@ void declare(CLI::App& app, CalibrateLine& o, RawLine& raw) {
   app.add_option("-o,--output", o.output, "write the profile (-: standard output, and no text)");
   app.add_option("--collective", raw.collective, "the operation of tables that do not say");
   app.add_option("--ranks", raw.ranks, "the number of ranks of tables that do not say")
-      ->check(CLI::Range(std::int64_t{1}, kMostRanks));
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{kMaxRanks}));
   app.add_option("--calibration", o.calibration, "the profile that numbers start from and fall back to")
       ->capture_default_str();
   app.add_option("--name", o.name, "of the profile (default: the topology's)");

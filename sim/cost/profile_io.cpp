@@ -10,6 +10,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "sim/base/rank_range.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/parameter_names.h"
 
@@ -20,7 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
-constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
 constexpr std::size_t kMostDraws = 1000;
 constexpr std::string_view kOrigins[] = {"fitted", "measured", "default"};
 
@@ -115,8 +115,8 @@ CalibratedRange read_range(const JsonValue& entry) {
     operation.fail("one of " + one_of(collective_names()),
                    did_you_mean(operation.string(), collective_names()));
   range.operation = *kind;
-  range.ranks = entry.at("ranks").integer(1, kMostRanks);
-  range.hosts = entry.at("hosts").integer(1, kMostRanks);
+  range.ranks = entry.at("ranks").integer(1, kMaxRanks);
+  range.hosts = entry.at("hosts").integer(1, kMaxRanks);
   range.links = entry.at("links").string();
   range.least = entry.at("from").bytes();
   range.most = entry.at("to").bytes();

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "workloads/rank_set.h"
+#include "sim/base/rank_range.h"
 
 namespace busbar {
 

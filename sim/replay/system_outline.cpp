@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "workloads/rank_set.h"
+#include "sim/base/rank_range.h"
 
 namespace busbar {
 
