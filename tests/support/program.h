@@ -13,6 +13,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
+
 namespace busbar {
 
 struct Outcome {
@@ -30,33 +32,27 @@ inline std::string read_file(const std::filesystem::path& path) {
 /// A test with a fresh folder that disappears afterwards.
 class ProgramTest : public testing::Test {
  protected:
-  ProgramTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "busbar-test-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~ProgramTest() override { std::filesystem::remove_all(folder_); }
-
   /// A file in the folder; returns its name.
   std::string file(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
+    std::ofstream(path(name), std::ios::binary) << text;
     return name;
   }
-  [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
 
   Outcome simulate(const std::string& arguments) { return run("simulate", arguments); }
   Outcome calibrate(const std::string& arguments) { return run("calibrate", arguments); }
   Outcome validate(const std::string& arguments) { return run("validate", arguments); }
   [[nodiscard]] std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_.path()), {}));
   }
 
  private:
   /// `arguments` go through the shell, in the folder.
   Outcome run(const std::string& program, const std::string& arguments) {
-    const std::filesystem::path streams = folder_.string() + "-streams";
+    const std::filesystem::path streams = folder_.path().string() + "-streams";
     std::filesystem::create_directories(streams);
-    const std::string command = "cd '" + folder_.string() + "' && '" BUSBAR_BIN_DIR "/" + program + "' " +
-                                arguments + " >'" + (streams / "out").string() + "' 2>'" +
+    const std::string command = "cd '" + folder_.path().string() + "' && '" BUSBAR_BIN_DIR "/" + program +
+                                "' " + arguments + " >'" + (streams / "out").string() + "' 2>'" +
                                 (streams / "err").string() + "'";
     const int status = std::system(command.c_str());
     Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(streams / "out"),
@@ -65,7 +61,7 @@ class ProgramTest : public testing::Test {
     return outcome;
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace busbar

@@ -12,6 +12,7 @@
 
 #include "sim/base/error.h"
 #include "tests/support/errors.h"
+#include "tests/support/temporary_folder.h"
 
 namespace busbar {
 namespace {
@@ -33,15 +34,13 @@ std::string nested(std::size_t depth) { return repeated("[", depth) + repeated("
 /// A file for one test, removed with it.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::string_view text) : path_(testing::TempDir() + "busbar_json_reader_test.json") {
+  explicit TemporaryFile(std::string_view text) : path_(folder_.file("t.json")) {
     std::ofstream(path_, std::ios::binary) << text;
   }
-  ~TemporaryFile() { std::remove(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  TemporaryFolder folder_;
   std::string path_;
 };
 

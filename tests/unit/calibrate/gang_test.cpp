@@ -11,6 +11,7 @@
 #include "calibrate/run/tcp_socket.h"
 #include "calibrate/run/watchdog.h"
 #include "sim/base/error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace busbar {
 namespace {
@@ -104,8 +105,8 @@ TEST(TcpSocket, RefusesMessagesLongerThanAnnouncedAsBounded) {
 }
 
 TEST(FileGang, EverybodyHearsEverybodyAndATokenServesOnce) {
-  std::string folder = testing::TempDir() + "gang-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const TemporaryFolder temporary;
+  const std::string folder = temporary.path().string();
   expect_both_rounds(two_rounds(3, [&](std::size_t p) { return meet_in_folder({p, 3, "word"}, folder); }));
   EXPECT_NE(failure_of([&] {
               static_cast<void>(meet_in_folder({1, 3, "word"}, folder));
@@ -114,7 +115,6 @@ TEST(FileGang, EverybodyHearsEverybodyAndATokenServesOnce) {
   const auto gang = meet_in_folder({0, 2, "next"}, folder);
   EXPECT_EQ(failure_of([&] { static_cast<void>(gang->gather("x", 0.1)); }),
             "process 1: does not answer within 0.1 s");
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RollCall, NamesWhoDoesNotAnswer) {

@@ -10,20 +10,20 @@
 #include "calibrate/run/measured_io.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_runner.h"
+#include "tests/support/temporary_folder.h"
 
 namespace busbar {
 namespace {
 
 class JournalTest : public testing::Test {
  protected:
-  void SetUp() override { std::remove(path_.c_str()); }
-  void TearDown() override { std::remove(path_.c_str()); }
   [[nodiscard]] static PointTimes point(std::int64_t size) {
     return {.point = {CollectiveKind::kAllReduce, Bytes(size), {0, 1}, {"ring", "LL"}, false},
             .back_to_back = {1e-3, 0.9e-3, 1.2e-3},
             .isolated = TimeSpread{2e-3, 1.5e-3, 2.5e-3}};
   }
-  std::string path_ = testing::TempDir() + "run.journal";
+  TemporaryFolder folder_;
+  std::string path_ = folder_.file("run.journal");
   FakeRunner runner_{1, 2};
   RunSettings settings_;
   RunIdentity identity_ = identity_of(runner_.machine(), settings_);

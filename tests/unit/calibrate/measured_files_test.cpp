@@ -10,6 +10,7 @@
 #include "calibrate/import/read_measured.h"
 #include "calibrate/import/text_scan.h"
 #include "tests/support/errors.h"
+#include "tests/support/temporary_folder.h"
 
 namespace busbar {
 namespace {
@@ -246,7 +247,8 @@ TEST(ReadMeasured, NamesTheKindsItKnows) {
 }
 
 TEST(ReadMeasured, ReadsFilesAndRefusesMissingOnes) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "busbar_all_reduce.csv";
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.file("all_reduce.csv");
   std::ofstream(path) << "\xef\xbb\xbfsize,time,ranks\r\n1024,10,4\r\n";
   EXPECT_EQ(only(read_measured(path.string())).ranks, 4);
   std::ofstream wide(path, std::ios::binary);
@@ -254,7 +256,6 @@ TEST(ReadMeasured, ReadsFilesAndRefusesMissingOnes) {
   for (const char c : std::string("size,time,ranks\r\n1024,10,6\r\n")) wide << c << '\0';
   wide.close();
   EXPECT_EQ(only(read_measured(path.string())).ranks, 6);
-  std::filesystem::remove(path);
   EXPECT_EQ(error_of([&] { (void)read_measured("/nowhere/x.csv"); }),
             "/nowhere/x.csv: cannot be opened: No such file or directory");
 }

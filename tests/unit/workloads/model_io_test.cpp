@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "model_helpers.h"
+#include "tests/support/temporary_folder.h"
 #include "workload_helpers.h"
 #include "workloads/hf_config_io.h"
 
@@ -103,17 +104,11 @@ TEST(ReadModel, RefusesWhatDoesNotFit) {
 
 class HfConfigFile : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              (std::string("busbar-hf-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  void write(const std::string& text) { std::ofstream(folder_ / "config.json") << text; }
-  [[nodiscard]] std::string folder() const { return folder_.string(); }
+  void write(const std::string& text) { std::ofstream(folder_.file("config.json")) << text; }
+  [[nodiscard]] std::string folder() const { return folder_.path().string(); }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 constexpr const char* kConfig = R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64,
