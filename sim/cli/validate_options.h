@@ -11,7 +11,11 @@
 namespace busbar {
 
 struct ValidateOptions {
-  std::vector<const Suite*> suites;  // at least one
+  std::vector<const Suite*> suites;   // at least one, or else `measured`
+  std::vector<std::string> measured;  // files
+  std::string topology, workload;     // with `measured`
+  std::vector<std::string> sets;      // "key.path=value"
+  std::optional<double> tolerance;    // of an error: 0.1
   std::string calibration = "default";
   std::vector<std::string> filters;  // "column=value", each a column of every suite here
   std::string json, csv, markdown;   // files
