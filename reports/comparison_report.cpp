@@ -60,6 +60,8 @@ std::vector<Section> comparison_sections(const Validation& v) {
 std::vector<std::string> comparison_lines(const Validation& v) {
   std::vector<std::string> lines;
   for (const std::string& note : v.comparison->notes) lines.push_back("note: " + printable(note));
+  if (!v.comparison->largest.empty())
+    lines.push_back("largest disagreement: " + printable(v.comparison->largest));
   lines.push_back(verdict(v));
   return lines;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -138,6 +139,39 @@ void note_contradictions(std::vector<std::string>& notes, const MeasuredStep& m,
   }
 }
 
+std::string explanation_of(const ValidationRow& part, double step_error_s) {
+  const double gap = part.predicted - part.measured;
+  std::string text =
+      fmt::format("{}, {} too {} where the step is {} too {}", part.what,
+                  to_text(Time::from_seconds(std::abs(gap))), gap < 0 ? "short" : "long",
+                  to_text(Time::from_seconds(std::abs(step_error_s))), step_error_s < 0 ? "short" : "long");
+  const double speed = part.predicted / part.measured;
+  if (part.what == "compute")
+    return text + fmt::format("; kernels at {:.2f} of their predicted speed would close it", speed);
+  if (part.what.starts_with("exposed"))
+    return text +
+           fmt::format("; links at {:.2f} of their predicted speed would close it, were all of it bandwidth",
+                       speed);
+  if (part.what.starts_with("waiting"))
+    return text + "; ranks that come late (the workload's jitter, a trace's slowdowns) would close it";
+  if (part.what == "bubble") return text + "; stages whose times differ (stages.layers) would close it";
+  return text + "; a host that takes as much longer to launch a step (the workload's launch) would close it";
+}
+
+// Of the parts that make up the step, by seconds.
+void explain_largest(Validation& v) {
+  const ValidationRow& step = v.rows.front();
+  const ValidationRow* largest = nullptr;
+  for (const ValidationRow& row : v.rows) {
+    const bool part = row.what == "compute" || row.what == "idle" || row.what == "bubble" ||
+                      row.what.starts_with("waiting") || row.what.starts_with("exposed communication");
+    if (!part) continue;
+    const auto gap = [](const ValidationRow& r) { return std::abs(r.predicted - r.measured); };
+    if (largest == nullptr || gap(row) > gap(*largest)) largest = &row;
+  }
+  if (largest != nullptr) v.comparison->largest = explanation_of(*largest, step.predicted - step.measured);
+}
+
 }  // namespace
 
 std::string group_kind_of(const std::string& name, std::int64_t ranks, const RunResult& predicted) {
@@ -186,6 +220,7 @@ Validation compare_step(const MeasuredStep& m, const PredictedStep& predicted) {
   parts.compare("step time", step, p.step_time);
   compare_split(parts, m, p);
   compare_classes(v, m, predicted);
+  explain_largest(v);
   c.judged = "step time";
   c.judged_error = v.rows.front().error();
   note_contradictions(c.notes, m, predicted);

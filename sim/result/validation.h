@@ -71,7 +71,8 @@ struct MissingFigure {
 struct Comparison {
   std::vector<MissingFigure> missing;
   std::vector<std::string> notes;  // what to know of the measurement
-  std::string judged;              // what the tolerance is held against: "step time"
+  std::string largest;  // the part of a step that is furthest off, and what would close it; may be ""
+  std::string judged;   // what the tolerance is held against: "step time"
   std::optional<double> judged_error;
   std::optional<double> tolerance;  // of its absolute value
   [[nodiscard]] bool within() const {

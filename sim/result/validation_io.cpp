@@ -81,6 +81,7 @@ void add_comparison(Json& j, const Validation& v) {
     j["not_compared"].push_back(std::move(figure));
   }
   j["notes"] = c.notes;
+  if (!c.largest.empty()) j["explanation"] = c.largest;
   j["verdict"] = {{"judged", c.judged}, {"within", c.within()}};
   if (c.judged_error) j["verdict"]["error"] = *c.judged_error;
   if (c.tolerance) j["verdict"]["tolerance"] = *c.tolerance;

@@ -98,6 +98,8 @@ TEST_F(CompareMeasured, TracesOfAllRanksTellWaitingFromTransfer) {
   EXPECT_NEAR(row("waiting for stragglers"), -1, 1e-9);  // 250 us on average, none predicted
   EXPECT_NEAR(row("all_reduce 100 MB, dp"), 0, 1e-9);
   EXPECT_EQ(v.at("verdict").at("judged").string(), "step time");
+  // Idle is 500 us on both ranks, compute 250 us too short.
+  expect_in(o.out, {"largest disagreement: idle, 500 us too short where the step is 1 ms too short"});
 }
 
 TEST_F(CompareMeasured, OneTraceAloneComparesWaitingAndTransferTogether) {

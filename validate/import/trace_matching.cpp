@@ -6,6 +6,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "validate/import/medians.h"
@@ -75,12 +76,18 @@ class Matcher {
 
   MatchedCalls run() {
     collect();
-    std::size_t unmatched = 0;
-    for (auto& [key, lane] : lanes_)
-      if (!separate(lane)) ++unmatched;
+    std::map<std::string, std::set<std::size_t>> ranks;  // that ever take part, by the lane's members
+    for (const auto& [key, lane] : lanes_)
+      for (const auto& [rank, calls] : lane) ranks[key.members].insert(rank);
+    for (auto& [key, lane] : lanes_) {
+      const bool all_there = lane.size() == ranks.at(key.members).size();
+      if (separate(lane) && all_there) continue;
+      if (std::count(found_.differing.begin(), found_.differing.end(), key.step) == 0)
+        found_.differing.push_back(key.step);
+    }
     found_.separated =
         !calls_.empty() && std::all_of(calls_.begin(), calls_.end(), [](const Call& c) { return c.shared; });
-    note(unmatched);
+    note();
     emit();
     return std::move(found_);
   }
@@ -100,12 +107,20 @@ class Matcher {
       }
   }
 
-  void note(std::size_t unmatched) {
+  // Of one group on one rank.
+  [[nodiscard]] bool any_overlap() const {
+    for (const auto& [key, lane] : lanes_)
+      for (const auto& [rank, calls] : lane)
+        for (std::size_t i = 1; i < calls.size(); ++i)
+          if (calls[i]->communication->span.begin < calls[i - 1]->communication->span.end) return true;
+    return false;
+  }
+
+  void note() {
     if (calls_.empty()) return;
-    if (unmatched > 0)
-      found_.notes.push_back(fmt::format(
-          "in {} of {} groups and steps the ranks' calls differ in number: waiting is not told apart there",
-          unmatched, lanes_.size()));
+    if (any_overlap())
+      found_.notes.emplace_back(
+          "calls of one group overlap on a rank: each takes longer than it would by itself");
     const auto world = traces_.front().world;
     const auto read = static_cast<std::int64_t>(traces_.size());
     if (!found_.separated)

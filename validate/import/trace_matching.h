@@ -16,6 +16,7 @@ struct MatchedCalls {
   std::vector<MeasuredGroup> groups;                   // `exposed` is left to the caller
   std::vector<MeasuredCollective> collectives;         // those that take longest in all first
   bool separated = false;                              // each call was found on several ranks
+  std::vector<std::size_t> differing;                  // steps in which the ranks' calls differ in number
   std::vector<std::string> notes;
 };
 

@@ -103,6 +103,16 @@ void drop_warm_up(std::vector<std::int64_t>& steps, const RankTrace& trace, Meas
   steps.erase(steps.begin());
 }
 
+// A profiler that stops loses the last calls of some ranks.
+void drop_differing(std::vector<std::int64_t>& numbers, std::vector<std::size_t> steps, MeasuredStep& step) {
+  std::sort(steps.rbegin(), steps.rend());
+  for (const std::size_t s : steps) {
+    step.notes.push_back(
+        fmt::format("ProfilerStep#{} left out: the ranks' calls differ in number", numbers[s]));
+    numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(s));
+  }
+}
+
 template <class Get>
 Time median_by(const std::vector<StepAccount>& accounts, Get get) {
   std::vector<double> values;
@@ -159,8 +169,12 @@ MeasuredStep step_of(std::vector<RankTrace> traces) {
   }
   std::vector<std::int64_t> numbers = common_steps(traces);
   drop_warm_up(numbers, traces.front(), step);
+  MatchedCalls matched = match_calls(traces, numbers);
+  if (!matched.differing.empty() && matched.differing.size() < numbers.size()) {
+    drop_differing(numbers, matched.differing, step);
+    matched = match_calls(traces, numbers);
+  }
   step.steps = numbers.size();
-  const MatchedCalls matched = match_calls(traces, numbers);
   step.waiting_separated = matched.separated;
   step.notes.insert(step.notes.end(), matched.notes.begin(), matched.notes.end());
 

@@ -86,6 +86,28 @@ TEST_F(Traces, OneRankAloneCannotTellWaitingAndSaysSo) {
   EXPECT_TRUE(said);
 }
 
+// The profiler of rank 1 stopped before its second call was written.
+TEST_F(Traces, AStepInWhichTheRanksCallsDifferIsLeftOut) {
+  const auto events = [](bool last_call) {
+    std::vector<std::string> list;
+    for (const double begin : {0.0, 100.0}) {
+      list.push_back(event("user_annotation", begin == 0 ? "ProfilerStep#1" : "ProfilerStep#2", begin, 100));
+      list.push_back(event("kernel", "gemm", begin, 40));
+      if (begin == 0 || last_call)
+        list.push_back(
+            event("kernel", kAllReduce, begin + 40, 50, metadata("allreduce", 1000, "default_pg")));
+    }
+    return list;
+  };
+  std::vector<RankTrace> traces;
+  traces.push_back(trace(0, events(true)));
+  traces.push_back(trace(1, events(false)));
+  const MeasuredStep step = step_of(std::move(traces));
+  EXPECT_EQ(step.steps, 1U);
+  EXPECT_TRUE(step.waiting_separated);
+  EXPECT_DOUBLE_EQ(step.collectives.at(0).count, 1);
+}
+
 TEST_F(Traces, StepsLastFromMarkerToMarkerAndHaveMedians) {
   std::vector<RankTrace> traces;
   traces.push_back(trace(
