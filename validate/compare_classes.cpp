@@ -64,6 +64,7 @@ std::vector<Known> known_classes(const MeasuredStep& m, const PredictedStep& p) 
     known.count += c.count;
   }
   std::vector<Known> list;
+  list.reserve(classes.size());
   for (auto& [key, known] : classes) list.push_back(std::move(known));
   std::stable_sort(list.begin(), list.end(),
                    [](const Known& a, const Known& b) { return a.count * a.seconds > b.count * b.seconds; });

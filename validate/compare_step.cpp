@@ -176,7 +176,7 @@ void explain_largest(Validation& v) {
 
 std::string group_kind_of(const std::string& name, std::int64_t ranks, const RunResult& predicted) {
   const std::vector<std::string> all = kinds_with(predicted, 0);
-  if (const std::string kind = kind_by_name(name);
+  if (std::string kind = kind_by_name(name);
       !kind.empty() && std::find(all.begin(), all.end(), kind) != all.end())
     return kind;
   if (all.size() == 1) return all.front();

@@ -139,4 +139,10 @@ std::optional<double> number_after(std::string_view line, std::string_view key) 
   return parse_decimal(number);
 }
 
+std::optional<std::int64_t> count_of(std::optional<double> value) {
+  constexpr double kMost = static_cast<double>(std::int64_t{1} << 40);
+  if (!value || !(*value >= 1 && *value <= kMost)) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
 }  // namespace busbar

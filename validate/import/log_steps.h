@@ -48,4 +48,7 @@ struct TrainingLog {
 /// off by commas. none: no such key, or no number there ("nan" is none).
 [[nodiscard]] std::optional<double> number_after(std::string_view line, std::string_view key);
 
+/// `value` as a count from 1 to 2^40; none: it is no such number.
+[[nodiscard]] std::optional<std::int64_t> count_of(std::optional<double> value);
+
 }  // namespace busbar

@@ -41,8 +41,7 @@ void take_argument(TrainingLog& log, std::string_view line, std::int64_t number)
 
 // "using world size: 16, data-parallel-size: 1, ...": before the arguments, and where they are not printed.
 void take_layout(TrainingLog& log, std::string_view line, std::int64_t number) {
-  const auto size = number_after(line, "using world size:");
-  if (size && *size >= 1) log.set("gpus", static_cast<std::int64_t>(*size), number);
+  if (const auto size = count_of(number_after(line, "using world size:"))) log.set("gpus", *size, number);
 }
 
 void take_iteration(TrainingLog& log, std::string_view line, std::int64_t number) {
@@ -52,8 +51,7 @@ void take_iteration(TrainingLog& log, std::string_view line, std::int64_t number
   // Primus prints "6381.4/6381.4": of this iteration, and on average. Others the mean since the line before.
   if (const auto ms = number_after(line, "elapsed time per iteration (ms)"); ms && *ms > 0)
     iteration.seconds = *ms * 1e-3;
-  if (const auto batch = number_after(line, "global batch size:"); batch && *batch >= 1)
-    iteration.batch = static_cast<std::int64_t>(*batch);
+  iteration.batch = count_of(number_after(line, "global batch size:")).value_or(0);
   if (const auto tokens = number_after(line, "tokens per GPU (tokens/s/GPU):"); tokens && *tokens > 0)
     iteration.tokens_per_s_per_gpu = tokens;
   log.iterations.push_back(iteration);

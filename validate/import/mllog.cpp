@@ -40,9 +40,9 @@ void take(TrainingLog& log, Run& run, const JsonValue& root, std::int64_t line, 
   const auto time = number_at(root, "time_ms");
   if (name == "global_batch_size" && value && value->is_number()) {
     run.global_batch = value->number(0, kMost);
-    log.set("batch.global", static_cast<std::int64_t>(*run.global_batch), line);
+    if (const auto batch = count_of(run.global_batch)) log.set("batch.global", *batch, line);
   } else if (name == "max_sequence_length" && value && value->is_number()) {
-    log.set("batch.sequence", static_cast<std::int64_t>(value->number(0, kMost)), line);
+    if (const auto length = count_of(value->number(0, kMost))) log.set("batch.sequence", *length, line);
   } else if (time && name == "eval_start") {
     in_evaluation -= *time;
   } else if (time && name == "eval_stop") {

@@ -34,11 +34,11 @@ std::optional<double> number_of(const std::optional<JsonValue>& value) {
 
 void take_settings(TrainingLog& log, const JsonValue& data, std::int64_t line) {
   for (const auto& [setting, key] : kSettings)
-    if (const auto value = number_of(data.find(setting)); value && *value >= 1)
-      log.set(key, static_cast<std::int64_t>(*value), line);
+    if (const auto value = count_of(number_of(data.find(setting)))) log.set(key, *value, line);
   const auto hosts = number_of(data.find("trainer/num_nodes")),
              each = number_of(data.find("trainer/devices"));
-  if (hosts && each) log.set("gpus", static_cast<std::int64_t>(*hosts * *each), line);
+  if (hosts && each)
+    if (const auto gpus = count_of(*hosts * *each)) log.set("gpus", *gpus, line);
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ TrainingLog read_nemo_log(std::string_view text, const std::string& name) {
     if (step && *step == last_step) return;
     last_step = step.value_or(-1);
     LogIteration iteration{.line = number, .seconds = seconds};
-    if (const auto batch = number_after(line, "global_batch_size:"); batch && *batch >= 1) {
-      iteration.batch = static_cast<std::int64_t>(*batch);
+    if (const auto batch = count_of(number_after(line, "global_batch_size:"))) {
+      iteration.batch = *batch;
       log.set("batch.global", iteration.batch, number);
     }
     log.iterations.push_back(iteration);

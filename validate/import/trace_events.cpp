@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -94,7 +95,9 @@ void complete_sizes(RankTrace& trace) {
   for (TraceCommunication& c : trace.communications) {
     if (c.call.ranks == 0 && trace.world && c.call.group == 0) c.call.ranks = *trace.world;
     if (!c.call.input_only || c.call.bytes < 0 || !c.call.operation || !gathers(*c.call.operation)) continue;
-    c.call.bytes = c.call.ranks > 0 ? c.call.bytes * c.call.ranks : -1;
+    const bool fits =
+        c.call.ranks > 0 && c.call.bytes <= std::numeric_limits<std::int64_t>::max() / c.call.ranks;
+    c.call.bytes = fits ? c.call.bytes * c.call.ranks : -1;
   }
 }
 

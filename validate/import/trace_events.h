@@ -73,6 +73,8 @@ struct RankTrace {
 /// unpacked. Memory grows with the events that matter, not with the file: it is read in one pass. Errors
 /// (Error, kInput) with file and line: not JSON, cut, no list of events, a time that is no number.
 [[nodiscard]] RankTrace read_rank_trace(const std::string& path);
+/// The same for a text called `name`, not packed.
+[[nodiscard]] RankTrace read_rank_trace_text(std::string_view text, const std::string& name);
 
 /// Gives each communication what is known of its call: its own metadata, else that of the call on the host
 /// with its external id, else of the call around its launch. On CPUs the calls are the communications.

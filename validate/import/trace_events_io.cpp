@@ -6,6 +6,8 @@
 #include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/base/error.h"
@@ -18,10 +20,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The bytes of a file, piece by piece, and where the parser is in it.
+/// Puts the next bytes of a text into a buffer; 0 at its end.
+using Fill = std::function<std::size_t(std::span<char>)>;
+
+/// The bytes of a text, piece by piece, and where the parser is in it.
 class Source {
  public:
-  explicit Source(const std::string& path) : in_(path), piece_(std::size_t{1} << 18U) { refill(); }
+  Source(std::string name, Fill fill)
+      : name_(std::move(name)), fill_(std::move(fill)), piece_(std::size_t{1} << 18U) {
+    refill();
+  }
   [[nodiscard]] bool at_end() const { return next_ == end_; }
   [[nodiscard]] const char& front() const { return *next_; }
   void advance() {
@@ -30,18 +38,19 @@ class Source {
   /// "file.json:12".
   [[nodiscard]] std::string place() const {
     const auto lines = lines_ + std::count(static_cast<const char*>(piece_.data()), next_, '\n');
-    return fmt::format("{}:{}", in_.path(), lines + 1);
+    return fmt::format("{}:{}", name_, lines + 1);
   }
 
  private:
   void refill() {
     if (next_ != nullptr) lines_ += std::count(static_cast<const char*>(piece_.data()), end_, '\n');
-    const std::size_t got = in_.read(piece_);
+    const std::size_t got = fill_(piece_);
     next_ = piece_.data();
     end_ = next_ + got;
   }
 
-  InputStream in_;
+  std::string name_;
+  Fill fill_;
   std::vector<char> piece_;
   const char* next_ = nullptr;
   const char* end_ = nullptr;
@@ -190,17 +199,31 @@ class Reader {
   bool events_ = false, found_ = false, arguments_ = false, in_distributed_ = false;
 };
 
-}  // namespace
-
-RankTrace read_rank_trace(const std::string& path) {
-  RankTrace trace{.source = path};
-  Source source(path);
+RankTrace read_from(const std::string& name, Fill fill) {
+  RankTrace trace{.source = name};
+  Source source(name, std::move(fill));
   Reader reader(source, trace);
   Json::sax_parse(Cursor(source), Cursor(), &reader);
   if (!reader.found())
     throw Error(
-        {.where = path, .expected = "a trace with traceEvents, or a list of events", .given = "other JSON"});
+        {.where = name, .expected = "a trace with traceEvents, or a list of events", .given = "other JSON"});
   return trace;
+}
+
+}  // namespace
+
+RankTrace read_rank_trace(const std::string& path) {
+  InputStream in(path);
+  return read_from(path, [&](std::span<char> buffer) { return in.read(buffer); });
+}
+
+RankTrace read_rank_trace_text(std::string_view text, const std::string& name) {
+  return read_from(name, [&](std::span<char> buffer) {
+    const std::size_t size = std::min(buffer.size(), text.size());
+    std::copy_n(text.begin(), size, buffer.begin());
+    text.remove_prefix(size);
+    return size;
+  });
 }
 
 }  // namespace busbar

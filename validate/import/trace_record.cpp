@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "calibrate/import/text_scan.h"
+#include "sim/base/rank_range.h"
 
 namespace busbar {
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::string_view kDims = "Input Dims", kTypes = "Input type";
 constexpr std::string_view kStep = "ProfilerStep#";
+constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max() / 2000;
 
 /// Nanoseconds of "4458676416788.066": exactly, where a double has lost the last digits.
@@ -100,18 +102,17 @@ void TraceRecord::take_text(std::string_view key, std::string& value) {
 
 void TraceRecord::take_argument(std::string_view key, std::int64_t value) {
   if (key == kDims) {
-    if (!first_input_done_)
-      product_ = product_ > kLargest / std::max<std::int64_t>(value, 1) ? 0 : product_ * value;
+    if (!first_input_done_) product_ = value < 1 || product_ > kMostElements / value ? 0 : product_ * value;
   } else if (key == "External id")
     external_ = value;
   else if (key == "correlation")
     correlation_ = value;
   else if (key == "In msg nelems")
-    in_ = value;
+    in_ = value <= kMostElements ? value : -1;
   else if (key == "Out msg nelems")
-    out_ = value;
+    out_ = value <= kMostElements ? value : -1;
   else if (key == "Group size")
-    group_size_ = value;
+    group_size_ = value > 0 && value <= kMaxRanks ? value : 0;
   else if (key == "Src Rank")
     source_ = value;
   else if (key == "Dst Rank")
@@ -140,7 +141,7 @@ void TraceRecord::open_list(std::string_view key, int depth) {
 // [[8, 1024]]: one tensor. [[[8, 4], [2]], []]: a list of two, and something else.
 void TraceRecord::close_list(std::string_view key, int depth) {
   if (key != kDims || first_input_done_ || depth < 2) return;
-  elements_ += product_ > 1 ? product_ : 0;
+  if (product_ > 1 && elements_ <= kMostElements) elements_ += product_;
   product_ = 0;
   if (depth == 2) first_input_done_ = true;
 }
@@ -200,7 +201,8 @@ TraceCall TraceRecord::call(RankTrace& trace) const {
   if (const std::int64_t each = bytes_of(type_); each > 0 && (in_ >= 0 || out_ >= 0)) {
     // The full buffer: what a gather puts out, what all others put in.
     call.bytes = each * std::max(in_, out_);
-  } else if (const std::int64_t input = bytes_of(input_type_); input > 0 && elements_ > 0) {
+  } else if (const std::int64_t input = bytes_of(input_type_);
+             input > 0 && elements_ > 0 && elements_ <= kMostElements) {
     call.bytes = input * elements_;
     call.input_only = true;
   }

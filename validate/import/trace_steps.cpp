@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -21,9 +20,9 @@ namespace busbar {
 
 namespace {
 
-constexpr std::int64_t kPsPerNs = 1000;
+constexpr double kNanosecond_s = 1e-9;
 
-Time time_of(double ns) { return Time::picoseconds(std::llround(ns * static_cast<double>(kPsPerNs))); }
+Time time_of(double ns) { return Time::from_seconds(ns * kNanosecond_s); }
 
 TraceSpan extent(const RankTrace& trace) {
   TraceSpan all{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
@@ -116,6 +115,7 @@ void drop_differing(std::vector<std::int64_t>& numbers, std::vector<std::size_t>
 template <class Get>
 Time median_by(const std::vector<StepAccount>& accounts, Get get) {
   std::vector<double> values;
+  values.reserve(accounts.size());
   for (const StepAccount& a : accounts) values.push_back(static_cast<double>(get(a)));
   return time_of(median_of(std::move(values)));
 }
@@ -204,7 +204,7 @@ MeasuredStep step_of(std::vector<RankTrace> traces) {
     double sum = 0;
     for (const double ps : exposed[g]) sum += ps;
     step.groups.push_back(matched.groups[g]);
-    step.groups.back().exposed = Time::picoseconds(std::llround(sum / static_cast<double>(traces.size())));
+    step.groups.back().exposed = Time::from_seconds(sum * 1e-12 / static_cast<double>(traces.size()));
   }
   step.collectives = matched.collectives;
   if (traces.front().world) step.settings.push_back({"gpus", *traces.front().world, traces.front().source});
