@@ -38,7 +38,7 @@ PredictedStep predict(const JobInputs& inputs, const Topology& topology, const P
 }  // namespace
 
 std::vector<Validation> compare_measured(const ValidateOptions& o, const Profile& profile) {
-  const MeasuredInput measured = read_measured_inputs(o.measured);
+  const MeasuredInput measured = read_measured_inputs(o.measured, o.hints);
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
   const Topology topology = read_topology(inputs.topology, kSeed);
   std::vector<Validation> found;

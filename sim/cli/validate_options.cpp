@@ -37,7 +37,8 @@ std::string filter_help() {
 }
 
 struct RawValidate {
-  std::string suite, tolerance;
+  std::string suite, tolerance, collective;
+  std::int64_t ranks = 0;
 };
 
 void declare_measured(CLI::App& app, ValidateOptions& o, RawValidate& raw) {
@@ -50,6 +51,9 @@ void declare_measured(CLI::App& app, ValidateOptions& o, RawValidate& raw) {
   app.add_option("--workload", o.workload, "with measured steps: the job");
   app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")
       ->allow_extra_args(false);
+  app.add_option("--collective", raw.collective, "with --measured: the operation of tables that do not say");
+  app.add_option("--ranks", raw.ranks, "with --measured: the number of ranks of tables that do not say")
+      ->check(CLI::Range(std::int64_t{1}, kMost));
   app.add_option(
       "--tolerance", raw.tolerance,
       "exit with 1 when the step time (without a step: the median of all rows) is further off, such as 10%");
@@ -100,6 +104,17 @@ void read_tolerance(ValidateOptions& o, const std::string& text) {
   o.tolerance = std::get<double>(parsed);
 }
 
+void read_hints(ValidateOptions& o, const RawValidate& raw) {
+  if (raw.ranks > 0) o.hints.ranks = raw.ranks;
+  if (raw.collective.empty()) return;
+  o.hints.operation = parse_collective(raw.collective);
+  if (!o.hints.operation)
+    throw Error({.where = "--collective",
+                 .expected = one_of(collective_names()),
+                 .given = quoted(raw.collective),
+                 .suggestion = did_you_mean(raw.collective, collective_names())});
+}
+
 void check_measured(const ValidateOptions& o, const RawValidate& raw) {
   if (o.topology.empty())
     throw Error({.where = "command line", .message = "--measured needs the --topology it was measured on"});
@@ -112,9 +127,12 @@ void check_suites(const ValidateOptions& o, const RawValidate& raw) {
   if (raw.suite.empty())
     throw Error({.where = "command line",
                  .message = "--measured FILE or --suite NAME is missing; see --help for examples"});
-  if (!o.topology.empty() || !o.workload.empty() || !o.sets.empty() || !raw.tolerance.empty())
-    throw Error({.where = "command line",
-                 .message = "--topology, --workload, --set and --tolerance go with --measured"});
+  if (!o.topology.empty() || !o.workload.empty() || !o.sets.empty() || !raw.tolerance.empty() ||
+      !raw.collective.empty() || raw.ranks > 0)
+    throw Error(
+        {.where = "command line",
+         .message =
+             "--topology, --workload, --set, --tolerance, --collective and --ranks go with --measured"});
 }
 
 void check(const ValidateOptions& o) {
@@ -136,6 +154,7 @@ std::optional<ValidateOptions> parse_validate(int argc, const char* const* argv,
     read_suites(options, raw.suite);
   } else {
     check_measured(options, raw);
+    read_hints(options, raw);
   }
   read_tolerance(options, raw.tolerance);
   for (const Suite* asked : options.suites)

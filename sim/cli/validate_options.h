@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/import/raw_table.h"
 #include "validate/run_suites.h"
 
 namespace busbar {
@@ -15,6 +16,7 @@ struct ValidateOptions {
   std::vector<std::string> measured;  // files
   std::string topology, workload;     // with `measured`
   std::vector<std::string> sets;      // "key.path=value"
+  ImportHints hints;                  // what measured tables do not say
   std::optional<double> tolerance;    // of an error: 0.1
   std::string calibration = "default";
   std::vector<std::string> filters;  // "column=value", each a column of every suite here

@@ -137,6 +137,15 @@ TEST_F(CompareMeasured, CollectivesNeedNoWorkload) {
   expect_in(read_file(path("v.md")), {"### Measured and predicted", "- verdict: 2 rows"});
 }
 
+TEST_F(CompareMeasured, TablesThatDoNotSayTakeOperationAndRanksFromTheLine) {
+  file("t.csv", "size_bytes,time_us\n2000000,20\n");
+  const Outcome o = validate(
+      "--topology pair.json --calibration ideal --measured t.csv --collective all_reduce --ranks 2 "
+      "--tolerance 1%");
+  EXPECT_EQ(o.exit_code, 0) << o.err << o.out;
+  EXPECT_EQ(validate("--topology pair.json --measured t.csv --collective all_reduced").exit_code, 2);
+}
+
 TEST_F(CompareMeasured, AStepNeedsItsWorkloadAndNoSuite) {
   measured(R"({"step_time_s": 0.003})");
   EXPECT_EQ(

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "calibrate/import/measured_json.h"
 #include "calibrate/import/read_measured.h"
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
@@ -60,21 +61,22 @@ void append(Measurement& all, Measurement more) {
   for (MeasuredKernel& kernel : more.kernels) all.kernels.push_back(std::move(kernel));
 }
 
-void read_json(MeasuredInput& input, const std::string& path) {
+void read_json(MeasuredInput& input, const std::string& path, const ImportHints& hints) {
   const JsonDocument document = JsonDocument::parse(load_text(path), path);
   std::vector<MeasuredStep> steps = read_measured_steps(document);
-  if (steps.empty() || document.root().find("collectives")) append(input.collectives, read_measured(path));
+  if (steps.empty() || document.root().find("collectives"))
+    append(input.collectives, read_measured_json(document, hints));
   for (MeasuredStep& step : steps) input.steps.push_back(std::move(step));
 }
 
-void read_text(MeasuredInput& input, const std::string& path) {
+void read_text(MeasuredInput& input, const std::string& path, const ImportHints& hints) {
   const std::string text = load_text(path);
   if (const LogFormat* const format = log_format_of(text)) {
     input.steps.push_back(step_of(format->read(text, path)));
     return;
   }
   try {
-    append(input.collectives, read_measured_text(text, path));
+    append(input.collectives, read_measured_text(text, path, hints));
   } catch (const Error& e) {
     if (e.parts().given != "something else") throw;
     throw Error({.where = path,
@@ -88,7 +90,7 @@ void read_text(MeasuredInput& input, const std::string& path) {
 
 }  // namespace
 
-MeasuredInput read_measured_inputs(std::span<const std::string> paths) {
+MeasuredInput read_measured_inputs(std::span<const std::string> paths, const ImportHints& hints) {
   MeasuredInput input;
   std::vector<RankTrace> traces;
   for (const std::string& path : paths) {
@@ -96,9 +98,9 @@ MeasuredInput read_measured_inputs(std::span<const std::string> paths) {
     if (is_trace(head))
       traces.push_back(read_rank_trace(path));
     else if (is_measured_json(head))
-      read_json(input, path);
+      read_json(input, path, hints);
     else
-      read_text(input, path);
+      read_text(input, path, hints);
   }
   if (!traces.empty()) input.steps.push_back(step_of(std::move(traces)));
   return input;
