@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/error.h"
@@ -36,6 +37,23 @@ std::string verdict(const Validation& v) {
   return text;
 }
 
+constexpr std::size_t kMostRanks = 32;  // in text; JSON has them all
+
+Section ranks_section(const std::vector<MeasuredRank>& ranks) {
+  using enum Align;
+  Section section{
+      .title = fmt::format("Measured, by rank{}", ranks.size() > kMostRanks ? " (the first 32)" : ""),
+      .align = {kRight, kRight, kRight, kRight, kRight, kRight, kRight, kRight},
+      .rows = {{"rank", "step", "compute", "communication", "exposed", "waiting", "bubble", "idle"}}};
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMostRanks); ++i) {
+    const MeasuredSplit& s = ranks[i].split;
+    section.rows.push_back({fmt::format("{}", ranks[i].rank), to_text(ranks[i].step), to_text(s.compute),
+                            to_text(s.communication), to_text(s.exposed), to_text(s.waiting),
+                            to_text(s.bubble), to_text(s.idle)});
+  }
+  return section;
+}
+
 }  // namespace
 
 std::vector<Section> comparison_sections(const Validation& v) {
@@ -47,6 +65,7 @@ std::vector<Section> comparison_sections(const Validation& v) {
     compared.rows.push_back(
         {printable(row.what), seconds(row.measured), seconds(row.predicted), signed_percent(row.error())});
   std::vector<Section> list{std::move(compared)};
+  if (!v.comparison->ranks.empty()) list.push_back(ranks_section(v.comparison->ranks));
   if (v.comparison->missing.empty()) return list;
   Section missing{.title = "Not compared",
                   .align = {kLeft, kRight, kRight, kLeft},

@@ -221,6 +221,7 @@ Validation compare_step(const MeasuredStep& m, const PredictedStep& predicted) {
   compare_split(parts, m, p);
   compare_classes(v, m, predicted);
   explain_largest(v);
+  if (m.ranks.size() > 1) c.ranks = m.ranks;
   c.judged = "step time";
   c.judged_error = v.rows.front().error();
   note_contradictions(c.notes, m, predicted);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/result/measured_step.h"
+
 namespace busbar {
 
 /// Where a predicted step's time goes, as shares of it.
@@ -70,7 +72,8 @@ struct MissingFigure {
 /// What a comparison with a user's own measurement has besides its rows.
 struct Comparison {
   std::vector<MissingFigure> missing;
-  std::vector<std::string> notes;  // what to know of the measurement
+  std::vector<std::string> notes;   // what to know of the measurement
+  std::vector<MeasuredRank> ranks;  // of a step, where several were read
   std::string largest;  // the part of a step that is furthest off, and what would close it; may be ""
   std::string judged;   // what the tolerance is held against: "step time"
   std::optional<double> judged_error;

@@ -69,6 +69,18 @@ void add_fits(Json& j, const Validation& v) {
                           {"out_of_memory_predicted_fits", v.fits->oom_wrong}};
 }
 
+Json rank_json(const MeasuredRank& r) {
+  const MeasuredSplit& s = r.split;
+  return {{"rank", r.rank},
+          {"step_time_s", r.step.seconds()},
+          {"compute_s", s.compute.seconds()},
+          {"communication_s", s.communication.seconds()},
+          {"exposed_communication_s", s.exposed.seconds()},
+          {"straggler_wait_s", s.waiting.seconds()},
+          {"bubble_s", s.bubble.seconds()},
+          {"idle_s", s.idle.seconds()}};
+}
+
 void add_comparison(Json& j, const Validation& v) {
   if (!v.comparison) return;
   const Comparison& c = *v.comparison;
@@ -79,6 +91,10 @@ void add_comparison(Json& j, const Validation& v) {
     if (m.predicted) figure[key("predicted", v)] = *m.predicted;
     figure["reason"] = m.why;
     j["not_compared"].push_back(std::move(figure));
+  }
+  if (!c.ranks.empty()) {
+    j["measured_ranks"] = Json::array();
+    for (const MeasuredRank& rank : c.ranks) j["measured_ranks"].push_back(rank_json(rank));
   }
   j["notes"] = c.notes;
   if (!c.largest.empty()) j["explanation"] = c.largest;

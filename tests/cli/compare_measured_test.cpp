@@ -98,6 +98,8 @@ TEST_F(CompareMeasured, TracesOfAllRanksTellWaitingFromTransfer) {
   EXPECT_NEAR(row("waiting for stragglers"), -1, 1e-9);  // 250 us on average, none predicted
   EXPECT_NEAR(row("all_reduce 100 MB, dp"), 0, 1e-9);
   EXPECT_EQ(v.at("verdict").at("judged").string(), "step time");
+  expect_in(o.out, {"Measured, by rank", "0 4 ms 2 ms 1 ms 1 ms 500 us 0 ps 500 us"});
+  EXPECT_NEAR(v.at("measured_ranks").items().at(1).at("compute_s").number(0, 1), 2.5e-3, 1e-12);
   // Idle is 500 us on both ranks, compute 250 us too short.
   expect_in(o.out, {"largest disagreement: idle, 500 us too short where the step is 1 ms too short"});
 }
