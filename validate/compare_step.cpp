@@ -66,6 +66,8 @@ std::string kind_by_name(const std::string& name) {
   std::string text = name;
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  // EXPERT_DATA_PARALLEL_GROUP: replicas of experts, whose gradients count as dp here.
+  if (text.find("expert") != std::string::npos && text.find("data") != std::string::npos) return "dp";
   for (const auto& [word, kind] : kWords)
     if (text.find(word) != std::string::npos) return std::string(kind);
   for (const std::string_view kind : {"tp", "pp", "cp", "ep", "dp"})
