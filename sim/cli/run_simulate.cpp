@@ -7,11 +7,13 @@
 #include <thread>
 
 #include "reports/explain.h"
+#include "reports/sensitivity_report.h"
 #include "reports/summary.h"
 #include "reports/timeline_io.h"
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
 #include "sim/cli/files.h"
+#include "sim/cli/job_inputs.h"
 #include "sim/cli/listing.h"
 #include "sim/cli/nccl_inputs.h"
 #include "sim/cli/program.h"
@@ -20,6 +22,7 @@
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
 #include "sim/result/run_result_io.h"
+#include "sim/study/sensitivity.h"
 #include "topologies/topology_io.h"
 #include "workloads/settings.h"
 #include "workloads/trace_io.h"
@@ -29,73 +32,7 @@ namespace busbar {
 
 namespace {
 
-struct Inputs {
-  JsonDocument topology;
-  std::optional<JsonDocument> workload;
-  std::string topology_path, workload_path;
-};
-
-bool has(std::span<const std::string_view> keys, std::string_view key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
-bool is_trace(const JsonDocument& document) {
-  const JsonValue schema = document.root().at("schema");
-  if (schema.string() == "busbar.trace/1") return true;
-  if (schema.string() != "busbar.workload/1") schema.fail("\"busbar.workload/1\" or \"busbar.trace/1\"");
-  return false;
-}
-
-// --set: the first key says which file is meant; "topology." or "workload." before it settles a tie.
-void apply_set(Inputs& inputs, const std::string& set) {
-  const std::size_t equals = set.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw Error({.where = "--set", .expected = "key.path=value", .given = quoted(set)});
-  std::string path = set.substr(0, equals);
-  const std::string value = set.substr(equals + 1);
-  const auto take = [&](std::string_view prefix) {
-    if (!path.starts_with(prefix)) return false;
-    path.erase(0, prefix.size());
-    return true;
-  };
-  const bool forced_topology = take("topology.");
-  const bool forced_workload = !forced_topology && take("workload.");
-  const std::string first = path.substr(0, path.find('.'));
-  const auto workload = !inputs.workload             ? std::span<const std::string_view>{}
-                        : is_trace(*inputs.workload) ? trace_keys()
-                                                     : workload_keys();
-  const bool in_topology = forced_topology || (!forced_workload && has(topology_keys(), first));
-  const bool in_workload = forced_workload || (!forced_topology && has(workload, first));
-  if (in_topology && in_workload)
-    throw Error({.where = "--set",
-                 .message = fmt::format("both files have {}; write topology.{} or workload.{}", quoted(first),
-                                        path, path)});
-  if (in_topology) {
-    inputs.topology = inputs.topology.with(path, value);
-  } else if (in_workload && inputs.workload) {
-    inputs.workload = inputs.workload->with(path, value);
-  } else {
-    std::vector<std::string_view> known(topology_keys().begin(), topology_keys().end());
-    known.insert(known.end(), workload.begin(), workload.end());
-    throw Error({.where = "--set",
-                 .message = fmt::format("no input has a key {}", quoted(first)),
-                 .suggestion = did_you_mean(first, known)});
-  }
-}
-
-Inputs load(const SimulateOptions& o) {
-  Inputs inputs;
-  inputs.topology_path = find_input(o.topology, "topologies");
-  inputs.topology = JsonDocument::load(inputs.topology_path);
-  if (!o.workload.empty()) {
-    inputs.workload_path = find_input(o.workload, "workloads");
-    inputs.workload = JsonDocument::load(inputs.workload_path);
-  }
-  for (const std::string& set : o.sets) apply_set(inputs, set);
-  return inputs;
-}
-
-InputRecord record_of(const SimulateOptions& o, const Inputs& inputs, const NcclInputs& nccl) {
+InputRecord record_of(const SimulateOptions& o, const JobInputs& inputs, const NcclInputs& nccl) {
   InputRecord record{.topology = inputs.topology_path,
                      .topology_digest = inputs.topology.digest(),
                      .workload = inputs.workload_path,
@@ -117,14 +54,14 @@ InputRecord record_of(const SimulateOptions& o, const Inputs& inputs, const Nccl
 }
 
 bool shows_text(const SimulateOptions& o) {
-  return !o.quiet && o.json != "-" && o.csv != "-" && o.trace != "-";
+  return !o.quiet && o.json != "-" && o.csv != "-" && o.markdown != "-" && o.trace != "-";
 }
 
 void print(const SimulateOptions& o, const std::string& text) {
   if (shows_text(o)) write_output("-", text);
 }
 
-std::string inputs_line(const Inputs& inputs) {
+std::string inputs_line(const JobInputs& inputs) {
   std::string line = "topology " + inputs.topology_path;
   if (inputs.workload) line += "\nworkload " + inputs.workload_path;
   return line + "\n\n";
@@ -164,7 +101,7 @@ void add_doubt(const SimulateOptions& o, RunResult& result, const Profile& profi
   if (auto warning = extrapolation(profile, result)) result.warnings.push_back(std::move(*warning));
 }
 
-int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
+int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology& topology) {
   SweepRequest request{.operation = *o.collective,
                        .ranks = {},
                        .sizes = o.sizes,
@@ -206,20 +143,21 @@ int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& to
   return 0;
 }
 
-int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
+int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& topology) {
   const auto begin = std::chrono::steady_clock::now();
   const bool given_as_trace = is_trace(*inputs.workload);
   const NcclInputs nccl = load_nccl_inputs(o);
   InputRecord record = record_of(o, inputs, nccl);
   StepTrace trace;
+  std::optional<Workload> workload;
   if (given_as_trace) {
     trace = read_trace(*inputs.workload);
   } else {
-    Workload workload = read_workload(*inputs.workload);
-    workload.seed = o.seed;
-    workload.parallel.host_ranks = host_ranks_of(topology);
-    for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
-    trace = expand(workload);
+    workload = read_workload(*inputs.workload);
+    workload->seed = o.seed;
+    workload->parallel.host_ranks = host_ranks_of(topology);
+    for (auto& setting : effective_settings(*workload)) record.settings.push_back(std::move(setting));
+    trace = expand(*workload);
   }
   SimOptions options{.overrides = nccl.overrides, .explain = o.explain, .symmetry = !o.no_symmetry};
   if (!o.trace.empty()) options.timeline.emplace();
@@ -230,6 +168,12 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
     const SimOptions plain{.overrides = nccl.overrides, .symmetry = !o.no_symmetry};
     return simulate(topology, trace, drawn_profile, plain).step_time;
   });
+  if (o.sensitivity)
+    result.sensitivity = sensitivity({.topology = &topology,
+                                      .trace = &trace,
+                                      .profile = &profile,
+                                      .options = options,
+                                      .workload = workload ? &*workload : nullptr});
   result.inputs = std::move(record);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -239,7 +183,10 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
   if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
-  print(o, inputs_line(inputs) + summary_text(result) + compared + (o.explain ? explain_text(result) : ""));
+  if (!o.csv.empty()) write_output(o.csv, sensitivity_csv(result));
+  if (!o.markdown.empty()) write_output(o.markdown, sensitivity_markdown(result));
+  print(o, inputs_line(inputs) + summary_text(result) + sensitivity_text(result) + compared +
+               (o.explain ? explain_text(result) : ""));
   return 0;
 }
 
@@ -250,7 +197,7 @@ int run_simulate(const SimulateOptions& o) {
     write_output("-", listing(o.list));
     return 0;
   }
-  const Inputs inputs = load(o);
+  const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
   const Topology topology = read_topology(inputs.topology, o.seed);
   if (!o.collective && o.workload.empty()) {
     write_output(o.dump_topology, write_topology(topology));
