@@ -25,7 +25,7 @@ struct Solution {
   std::pair<double, double> range{1, 1};  // searched, lowest factor first
   std::pair<Time, Time> range_times;      // step times at its ends
   bool monotone = true;    // the step time over the range: else other values may explain it too
-  double spreads = 0;      // |ln factor| over how far such figures plausibly lie off
+  double implausibility = 0;      // in standard deviations of such figures; suggestions.h
   std::string suggestion;  // a sentence; may be empty
 };
 

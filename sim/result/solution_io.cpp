@@ -27,7 +27,7 @@ Json solution_json(const Solution& s) {
   if (s.range_times.first > Time::zero())
     j["step_times_there_s"] = {s.range_times.first.seconds(), s.range_times.second.seconds()};
   j["monotone"] = s.monotone;
-  if (s.factor) j["spreads"] = s.spreads;
+  if (s.factor) j["implausibility"] = s.implausibility;
   if (!s.suggestion.empty()) j["suggestion"] = s.suggestion;
   return j;
 }

@@ -126,7 +126,7 @@ Solution solution_at(const StudyParameter& p, const SolveTarget& target, Time pr
   if (!x) return s;
   s.factor = std::exp(*x);
   s.value = value_text(p, *s.factor);
-  s.spreads = std::abs(*x) / plausible_spread(p);
+  s.implausibility = implausibility(p, *s.factor);
   s.suggestion = suggestion_for(p, *s.factor);
   return s;
 }
@@ -168,7 +168,7 @@ std::vector<Solution> closing_changes(const StudiedStep& step, const SolveTarget
 
 void sort_by_plausibility(std::vector<Solution>& solutions) {
   std::stable_sort(solutions.begin(), solutions.end(), [](const Solution& a, const Solution& b) {
-    return std::pair(!a.factor, a.spreads) < std::pair(!b.factor, b.spreads);
+    return std::pair(!a.factor, a.implausibility) < std::pair(!b.factor, b.implausibility);
   });
 }
 

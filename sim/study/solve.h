@@ -28,10 +28,10 @@ struct SolveTarget {
 [[nodiscard]] Solution solve(Rerun& rerun, const StudyParameter& parameter, const SolveTarget& target);
 
 /// What would close the gap between a prediction and a measurement: every single parameter of
-/// study_parameters that can, the least implausible change first (Solution::spreads).
+/// study_parameters that can, the least implausible change first (Solution::implausibility).
 [[nodiscard]] std::vector<Solution> closing_changes(const StudiedStep& step, const SolveTarget& target);
 
-/// By Solution::spreads; those without a factor last.
+/// By Solution::implausibility; those without a factor last.
 void sort_by_plausibility(std::vector<Solution>& solutions);
 
 /// "NIC bandwidth per host 3 % of 400 GB/s (12 GB/s) would close it: RDMA not in use?"; says so where

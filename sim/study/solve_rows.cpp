@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <numeric>
@@ -14,10 +15,9 @@ namespace busbar {
 
 namespace {
 
-constexpr int kBits = 24;                 // of ln f: half of a double's, as a minimum allows
-constexpr double kStep = 1.01;            // of f, for elasticities
-constexpr double kTwoSided95 = 1.959964;  // of the normal distribution
-constexpr double kDependsOn = 1e-3;       // root mean square elasticity, below which nothing is told apart
+constexpr int kBits = 24;            // of ln f: half of a double's, as a minimum allows
+constexpr double kStep = 1.01;       // of f, for elasticities
+constexpr double kDependsOn = 1e-3;  // root mean square elasticity, below which nothing is told apart
 
 double squares(const MeasuredRows& rows, const Scales& scales) {
   const std::vector<double> predicted = rows.predict(scales);
@@ -67,10 +67,11 @@ Solution solve_rows(const MeasuredRows& rows, const StudyParameter& p) {
   if (lever < kDependsOn * std::sqrt(n)) return s;
   s.factor = std::exp(found);
   s.value = value_text(p, *s.factor);
-  s.spreads = std::abs(found) / plausible_spread(p);
+  s.implausibility = implausibility(p, *s.factor);
   s.suggestion = suggestion_for(p, *s.factor);
   if (n < 2) return s;
-  const double error = kTwoSided95 * std::sqrt(sum / (n - 1)) / lever;
+  const double student = boost::math::quantile(boost::math::students_t(n - 1), 0.975);  // 95 %, two-sided
+  const double error = student * std::sqrt(sum / (n - 1)) / lever;
   s.low = std::exp(found - error);
   s.high = std::exp(found + error);
   s.value_low = value_text(p, *s.low);

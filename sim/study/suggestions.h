@@ -15,7 +15,9 @@ namespace busbar {
 /// one.
 [[nodiscard]] std::pair<double, double> searched_range(const StudyParameter& parameter);
 
-/// How far a figure of this sort may plausibly lie from what is described: spread of its logarithm.
-[[nodiscard]] double plausible_spread(const StudyParameter& parameter);
+/// How implausible a factor is, in standard deviations: |ln f| over the spread s that such figures have in
+/// fits; for the worse also as a fault, 3 + |ln f| / w with w the ln of a factor that common faults reach;
+/// the smaller of the two.
+[[nodiscard]] double implausibility(const StudyParameter& parameter, double factor);
 
 }  // namespace busbar

@@ -143,8 +143,7 @@ TEST(Solve, RefusesAMeasurementOfNothing) {
   EXPECT_THROW(static_cast<void>(job.solved("nvlink-bandwidth", {.time = Time::zero()})), Error);
 }
 
-// Kernels 20 % slower than assumed: half as far by its spread as NICs or latencies that would have to be many
-// times off.
+// Kernels 20 % slower than assumed: two spreads, where NICs or latencies would have to be faulty.
 TEST(ClosingChanges, BeginWithTheLeastImplausibleOne) {
   const Job job{.topology = two_hosts("400 Gb/s"), .trace = workload_from(R"({"schema": "busbar.workload/1",
       "name": "w", "model": {"preset": "llama-2-7b"}, "batch": {"sequence": 4096, "micro": 1, "global": 16},
@@ -155,7 +154,8 @@ TEST(ClosingChanges, BeginWithTheLeastImplausibleOne) {
   ASSERT_FALSE(changes.empty());
   EXPECT_EQ(changes.front().parameter, "compute-efficiency");
   EXPECT_NEAR(*changes.front().factor, 0.8, 1e-3);
-  for (std::size_t i = 1; i < changes.size(); ++i) EXPECT_LE(changes[i - 1].spreads, changes[i].spreads);
+  for (std::size_t i = 1; i < changes.size(); ++i)
+    EXPECT_LE(changes[i - 1].implausibility, changes[i].implausibility);
   for (const Solution& s : changes)  // each of them by itself closes the gap
     EXPECT_NEAR(
         machine.step_time(find_parameter(study_parameters(job.topology), s.parameter, "t").at(*s.factor))
@@ -186,6 +186,25 @@ TEST(SolvedProfile, IsRefusedForKernelsWithADuration) {
   ASSERT_TRUE(s.factor);
   EXPECT_NEAR(*s.factor, 0.75, 1e-6);
   EXPECT_THROW(static_cast<void>(with_kernel_speed(job.profile, job.studied(), s)), Error);
+}
+
+// |ln f| / 0.1 near 1; as a fault 3 + |ln f| / ln 33 from where that is less; upwards no fault.
+TEST(Implausibility, GrowsWithTheFactorAndKnowsFaults) {
+  const auto parameters = study_parameters(two_hosts("400 Gb/s"));
+  const StudyParameter nics = find_parameter(parameters, "nic-bandwidth", "test");
+  const StudyParameter launches = find_parameter(parameters, "launch-cost", "test");
+  EXPECT_NEAR(implausibility(nics, 0.9), std::log(1 / 0.9) / 0.1, 1e-12);
+  EXPECT_NEAR(implausibility(nics, 1 / 33.0), 4, 1e-12);
+  EXPECT_NEAR(implausibility(nics, 33), std::log(33) / 0.1, 1e-12);
+  EXPECT_NEAR(implausibility(launches, 1.5), std::log(1.5) / 0.6, 1e-12);
+  EXPECT_NEAR(implausibility(launches, 100), 5, 1e-12);
+  for (const StudyParameter& p : parameters) {
+    EXPECT_EQ(implausibility(p, 1), 0) << p.name;
+    for (double f = 1.2; f < 1000; f *= 1.2) {
+      EXPECT_GT(implausibility(p, 1.2 * f), implausibility(p, f)) << p.name << " " << f;
+      EXPECT_GT(implausibility(p, 1 / (1.2 * f)), implausibility(p, 1 / f)) << p.name << " " << f;
+    }
+  }
 }
 
 TEST(Suggestions, HaveOneForEveryFactorOfWhatPeopleAskFor) {
