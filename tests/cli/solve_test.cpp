@@ -84,7 +84,8 @@ TEST_F(SolveProgram, SolveTakesAStepTimeOrARateAndSeveralParameters) {
   const std::vector<JsonValue> a = solutions("a.json"), b = solutions("b.json");
   ASSERT_EQ(a.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(number(a[i], "factor") / number(b[i], "factor"), 1, 1e-4);
-  const Outcome all = validate(std::string(kJob) + "--step-time \"" + time + "\" --solve all");
+  // A fifth more: kernels that much slower come before a network that is broken.
+  const Outcome all = validate(kJob + fmt::format("--step-time \"{} s\" --solve all", 1.2 * now));
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_LT(all.out.find("speed of kernels"), all.out.find("NIC bandwidth per host")) << all.out;
 }
