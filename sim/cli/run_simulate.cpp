@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "reports/explain.h"
+#include "reports/sensitivity_report.h"
 #include "reports/summary.h"
 #include "reports/timeline_io.h"
 #include "sim/base/error.h"
@@ -21,6 +22,7 @@
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
 #include "sim/result/run_result_io.h"
+#include "sim/study/sensitivity.h"
 #include "topologies/topology_io.h"
 #include "workloads/settings.h"
 #include "workloads/trace_io.h"
@@ -52,7 +54,7 @@ InputRecord record_of(const SimulateOptions& o, const JobInputs& inputs, const N
 }
 
 bool shows_text(const SimulateOptions& o) {
-  return !o.quiet && o.json != "-" && o.csv != "-" && o.trace != "-";
+  return !o.quiet && o.json != "-" && o.csv != "-" && o.markdown != "-" && o.trace != "-";
 }
 
 void print(const SimulateOptions& o, const std::string& text) {
@@ -147,14 +149,15 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   const NcclInputs nccl = load_nccl_inputs(o);
   InputRecord record = record_of(o, inputs, nccl);
   StepTrace trace;
+  std::optional<Workload> workload;
   if (given_as_trace) {
     trace = read_trace(*inputs.workload);
   } else {
-    Workload workload = read_workload(*inputs.workload);
-    workload.seed = o.seed;
-    workload.parallel.host_ranks = host_ranks_of(topology);
-    for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
-    trace = expand(workload);
+    workload = read_workload(*inputs.workload);
+    workload->seed = o.seed;
+    workload->parallel.host_ranks = host_ranks_of(topology);
+    for (auto& setting : effective_settings(*workload)) record.settings.push_back(std::move(setting));
+    trace = expand(*workload);
   }
   SimOptions options{.overrides = nccl.overrides, .explain = o.explain, .symmetry = !o.no_symmetry};
   if (!o.trace.empty()) options.timeline.emplace();
@@ -165,6 +168,12 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
     const SimOptions plain{.overrides = nccl.overrides, .symmetry = !o.no_symmetry};
     return simulate(topology, trace, drawn_profile, plain).step_time;
   });
+  if (o.sensitivity)
+    result.sensitivity = sensitivity({.topology = &topology,
+                                      .trace = &trace,
+                                      .profile = &profile,
+                                      .options = options,
+                                      .workload = workload ? &*workload : nullptr});
   result.inputs = std::move(record);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -174,7 +183,10 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
   if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
-  print(o, inputs_line(inputs) + summary_text(result) + compared + (o.explain ? explain_text(result) : ""));
+  if (!o.csv.empty()) write_output(o.csv, sensitivity_csv(result));
+  if (!o.markdown.empty()) write_output(o.markdown, sensitivity_markdown(result));
+  print(o, inputs_line(inputs) + summary_text(result) + sensitivity_text(result) + compared +
+               (o.explain ? explain_text(result) : ""));
   return 0;
 }
 

@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --set fabric.nic=\"200 Gb/s\" --json "
     "half.json\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --compare half.json\n"
+    "  simulate --topology dgx2x8.json --workload fsdp7b.json --sensitivity\n"
     "  simulate --topology dgx1x8.json --collective all_reduce --sizes 8:8G:2 --ranks 0-3\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --trace step.json   (open in ui.perfetto.dev)\n"
     "  simulate --topology dgx1x8.json --collective all_gather --ranks 0-3 --sizes 16:16:2 --explain\n"
@@ -138,13 +139,18 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--protocol", raw.protocol, "force a protocol: LL, LL128, Simple");
   app.add_option("--channels", raw.channels, "force the number of channels")->check(CLI::Range(1, 64));
   app.add_option("--json", o.json, "write the result as JSON (-: standard output, and no text)");
-  app.add_option("--csv", o.csv, "write a sweep as CSV (-: standard output, and no text)");
+  app.add_option("--csv", o.csv,
+                 "write a sweep, or the table of --sensitivity, as CSV (-: standard output, and no text)");
+  app.add_option("--md", o.markdown,
+                 "write the table of --sensitivity as Markdown (-: standard output, and no text)");
   app.add_option("--compare", o.compare, "an earlier --json file: print before and after");
   app.add_option("--trace", o.trace,
                  "write a timeline of the step, for ui.perfetto.dev (-: standard output)");
   app.add_option("--trace-ranks", raw.trace_ranks,
                  "ranks of the timeline: 0-7, 0-15:2 or a comma list (default one per program)");
   app.add_flag("--explain", o.explain, "say why each operation takes its time");
+  app.add_flag("--sensitivity", o.sensitivity,
+               "say what the step time depends on: links, NICs, latencies, kernels, launches, the batch");
   app.add_flag("--no-symmetry", o.no_symmetry,
                "replay every rank, not one for each class that behaves alike (slower, with the same times)");
   app.add_flag("--no-interval", o.no_interval,
@@ -199,8 +205,14 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
   if (o.workload.empty() && !o.collective && !o.dump_topology.empty()) return;
   if (o.workload.empty() == !o.collective)
     throw Error({.where = "command line", .message = "give either --workload FILE or --collective NAME"});
-  if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty() || !o.csv.empty()))
-    throw Error({.where = "command line", .message = "--sizes, --ranks and --csv belong to --collective"});
+  if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty()))
+    throw Error({.where = "command line", .message = "--sizes and --ranks belong to --collective"});
+  if (!o.collective && !o.sensitivity && !o.csv.empty())
+    throw Error({.where = "command line", .message = "--csv belongs to --collective or to --sensitivity"});
+  if (!o.markdown.empty() && !o.sensitivity)
+    throw Error({.where = "command line", .message = "--md belongs to --sensitivity"});
+  if (o.collective && o.sensitivity)
+    throw Error({.where = "command line", .message = "--sensitivity belongs to --workload"});
   const bool sweep_only =
       !o.measured.empty() || o.isolated || o.calls.cuda_graph || o.calls.gpus_per_process != 1;
   if (!o.collective && sweep_only)
@@ -213,9 +225,9 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "command line", .message = "--trace belongs to --workload"});
   if (o.trace_ranks && o.trace.empty())
     throw Error({.where = "command line", .message = "--trace-ranks belongs to --trace"});
-  if ((o.json == "-") + (o.csv == "-") + (o.trace == "-") > 1)
+  if ((o.json == "-") + (o.csv == "-") + (o.markdown == "-") + (o.trace == "-") > 1)
     throw Error({.where = "command line",
-                 .message = "only one of --json, --csv and --trace can go to standard output"});
+                 .message = "only one of --json, --csv, --md and --trace can go to standard output"});
 }
 
 }  // namespace

@@ -23,12 +23,13 @@ struct SimulateOptions {
   DataType type = DataType::kFp32;
   Reduction reduction = Reduction::kSum;
   Overrides overrides;
-  std::string json, csv, compare, dump_trace, dump_topology;
+  std::string json, csv, markdown, compare, dump_trace, dump_topology;
   std::string trace;                       // timeline file
   std::optional<std::string> trace_ranks;  // as given; read against the step
   bool explain = false;
   bool no_symmetry = false;
   bool no_interval = false;
+  bool sensitivity = false;
   std::string list;
   bool quiet = false;
   std::uint64_t seed = 1;
