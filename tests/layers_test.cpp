@@ -33,8 +33,10 @@ const std::map<std::string, std::set<std::string>>& table() {
       {"reports", {"sim/base", "sim/result"}},
       {"calibrate",
        {"sim/base", "sim/engine", "sim/result", "topologies", "sim/collectives", "sim/cost", "sim/replay"}},
+      {"sim/study", {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay"}},
       {"validate",
-       {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay", "calibrate"}},
+       {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay", "sim/study",
+        "calibrate"}},
   };
   return rows;
 }
@@ -48,7 +50,8 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"gtest/", R"(tests/.*)"},
       {"benchmark/", R"(tests/bench/.*)"},
       {"ceres/", R"(calibrate/fit\.cpp)"},
-      {"mpi.h", R"(calibrate/run/mpi_.*)"},
+      {"mpi.h", R"(calibrate/run/mpi_.*|sim/study/mpi_.*)"},
+      {"sqlite3.h", R"(sim/study/database\.cpp)"},
       {"nccl.h", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"cu", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"Eigen/", R"(calibrate/identify\.cpp)"},

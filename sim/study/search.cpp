@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -16,7 +18,12 @@ namespace {
 constexpr const char* kMemory = "does not fit in the GPU's memory";
 constexpr const char* kBound = "cannot be as fast as the best found: its lower bound is above that";
 constexpr const char* kBehind = "behind the simulated ones by the closed form; its bound is below the best";
-constexpr std::size_t kMostOnFront = 16;  // layouts that are simulated for needing little memory
+constexpr const char* kTwin =
+    "like one that was simulated but for the order of ranks, and not among the best";
+constexpr std::size_t kMostOnFront = 8;  // layouts that are simulated for needing little memory
+constexpr double kSlowestOnFront = 2;    // of the best, by the closed form: slower ones nobody would run
+constexpr double kSame = 1e-9;           // relative difference that closed forms round to
+constexpr std::size_t kTwins = 4;        // of the best, whose other order of ranks is tried
 
 std::vector<std::size_t> numbers(std::size_t count) {
   std::vector<std::size_t> list(count);
@@ -83,10 +90,40 @@ void Search::screen() {
   }
   std::sort(screened_.begin(), screened_.end(), comes_first);
   done_.assign(screened_.size(), false);
-  order_ = numbers(std::min(options_.simulate, screened_.size()));
-  for (const std::size_t i : memory_front())
-    if (i >= order_.size() && options_.simulate > 0) order_.push_back(i);
+  set_twins_aside();
+  for (std::size_t i = 0; i < screened_.size() && order_.size() < options_.simulate; ++i)
+    if (!is_twin(i)) order_.push_back(i);
+  ranked_ = order_.size();
+  if (options_.simulate > 0)
+    for (const std::size_t i : memory_front())
+      if (std::find(order_.begin(), order_.end(), i) == order_.end()) order_.push_back(i);
   screen_seconds_ = seconds_since(begin);
+}
+
+// By the closed forms two orders of ranks often take the same: the second waits until the first is among the
+// best.
+void Search::set_twins_aside() {
+  std::map<Candidate, std::size_t> first;
+  twin_.assign(screened_.size(), -1);
+  for (std::size_t i = 0; i < screened_.size(); ++i) {
+    Candidate key = screened_[i].candidate;
+    key.stages_outside = true;
+    const auto [it, is_new] = first.try_emplace(key, i);
+    if (is_new || screened_[i].expected_s > screened_[it->second].expected_s * (1 + kSame)) continue;
+    twin_[it->second] = static_cast<std::ptrdiff_t>(i);
+    twin_[i] = static_cast<std::ptrdiff_t>(it->second);
+  }
+}
+
+void Search::ask_for_twins() {
+  twins_asked_ = true;
+  auto best = simulated_;
+  std::sort(best.begin(), best.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.step_s, a.first) < std::tie(b.second.step_s, b.first);
+  });
+  for (std::size_t k = 0; k < std::min(kTwins, best.size()); ++k)
+    if (const std::ptrdiff_t twin = twin_[best[k].first]; twin >= 0 && !done_[static_cast<std::size_t>(twin)])
+      order_.push_back(static_cast<std::size_t>(twin));
 }
 
 /// Layouts that no faster one needs as little memory as, by the closed form.
@@ -94,6 +131,7 @@ std::vector<std::size_t> Search::memory_front() const {
   std::vector<std::size_t> front;
   double least = HUGE_VAL;
   for (std::size_t i = 0; i < screened_.size(); ++i) {
+    if (screened_[i].expected_s > kSlowestOnFront * screened_.front().expected_s) break;
     if (screened_[i].memory_bytes >= least) continue;
     least = screened_[i].memory_bytes;
     front.push_back(i);
@@ -110,12 +148,13 @@ std::vector<std::size_t> Search::memory_front() const {
 // The front's layouts are wanted for their memory: no bound on their time leaves them out.
 std::vector<Candidate> Search::next() {
   asked_.clear();
-  const std::size_t ranked = std::min(options_.simulate, screened_.size());
+  if (at_ == order_.size() && !twins_asked_) ask_for_twins();
   for (; at_ < order_.size() && asked_.size() < options_.batch; ++at_) {
     const std::size_t i = order_[at_];
-    if (at_ < ranked && best_s_ > 0 && screened_[i].least_s > best_s_) continue;
+    if (at_ < ranked_ && best_s_ > 0 && screened_[i].least_s > best_s_) continue;
     asked_.push_back(i);
   }
+  if (asked_.empty() && !twins_asked_) return next();
   std::vector<Candidate> candidates;
   for (const std::size_t i : asked_) candidates.push_back(screened_[i].candidate);
   return candidates;
@@ -149,13 +188,16 @@ SearchRecord Search::record() const {
     const Screening& s = screened_[i];
     const bool on_front = figures.memory_bytes() < least;
     least = std::min(least, figures.memory_bytes());
-    record.ranked.push_back({text_of(s.candidate), s.expected_s, s.least_s, figures, on_front});
+    const auto numbers = numbers_of(s.candidate);
+    record.ranked.push_back(
+        {text_of(s.candidate), {numbers.begin(), numbers.end()}, s.expected_s, s.least_s, figures, on_front});
   }
   Exclusions excluded = found_.excluded;
   for (std::size_t i = 0; i < screened_.size(); ++i) {
     if (done_[i]) continue;
     const bool out = best_s_ > 0 && screened_[i].least_s > best_s_;
-    exclude(excluded, out ? kBound : kBehind, screened_[i].candidate);
+    const bool twin = !out && is_twin(i) && done_[static_cast<std::size_t>(twin_[i])];
+    exclude(excluded, out ? kBound : twin ? kTwin : kBehind, screened_[i].candidate);
     if (!out) ++record.open;
   }
   for (const auto& [reason, e] : excluded) {
@@ -165,7 +207,8 @@ SearchRecord Search::record() const {
   return record;
 }
 
-SearchRecord run_search(const SearchProblem& problem, const SearchOptions& options, const Evaluate& evaluate) {
+SearchRecord run_search(const SearchProblem& problem, const SearchOptions& options,
+                        const Evaluate& evaluate) {
   Search search(problem, options);
   search.screen();
   const auto begin = std::chrono::steady_clock::now();

@@ -60,16 +60,24 @@ class Search {
 
  private:
   [[nodiscard]] std::vector<std::size_t> memory_front() const;
+  void set_twins_aside();
+  void ask_for_twins();
+  /// Of two orders of ranks, the one that is tried second.
+  [[nodiscard]] bool is_twin(std::size_t i) const {
+    return twin_[i] >= 0 && static_cast<std::size_t>(twin_[i]) < i;
+  }
 
   const SearchProblem& problem_;
   SearchOptions options_;
   Enumeration found_;
   std::vector<Screening> screened_;  // fastest first
   std::vector<std::size_t> order_;   // in which to simulate: indices into screened_
-  std::size_t at_ = 0;               // in order_
+  std::size_t at_ = 0, ranked_ = 0;  // in order_: the next; those before this are there for their speed
   std::vector<std::size_t> asked_;
   std::vector<std::pair<std::size_t, StepFigures>> simulated_;
   std::vector<bool> done_;
+  std::vector<std::ptrdiff_t> twin_;  // by screened_: the same layout with its ranks the other way round, -1
+  bool twins_asked_ = false;
   double best_s_ = 0;  // 0: none yet
   double screen_seconds_ = 0;
   std::int64_t enumerated_ = 0;

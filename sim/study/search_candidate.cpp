@@ -34,8 +34,8 @@ std::string text_of(const Candidate& c) {
   return text;
 }
 
-// The derivations of read_workload (workload_io.cpp): a copy of all gradients is sent when all are there; some
-// frameworks reduce at the end.
+// The derivations of read_workload (workload_io.cpp): a copy of all gradients is sent when all are there;
+// some frameworks reduce at the end.
 Workload workload_of(const Workload& base, const Candidate& c) {
   Workload w = base;
   ParallelSpec& p = w.parallel;

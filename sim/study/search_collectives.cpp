@@ -27,8 +27,8 @@ double CollectiveTimes::contention(const GroupRoutes& routes, std::uint32_t rank
   return due > 0 ? std::max(1.0, used / due) : 1;
 }
 
-LoneTime CollectiveTimes::collective(const std::vector<std::uint32_t>& ranks, CollectiveKind kind, Bytes bytes,
-                                     DataType type) {
+LoneTime CollectiveTimes::collective(const std::vector<std::uint32_t>& ranks, CollectiveKind kind,
+                                     Bytes bytes, DataType type) {
   if (ranks.size() < 2 || bytes.count() == 0) return {};
   const std::scoped_lock lock(mutex_);
   GroupPlans& group = groups_[ranks];

@@ -15,7 +15,8 @@ namespace {
 GpuSpeed speed_of(const Topology& topology) {
   const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
   if (model < 0)
-    throw Error({.where = topology.name(), .message = "planning needs GPUs whose model is known (--list gpus)"});
+    throw Error(
+        {.where = topology.name(), .message = "planning needs GPUs whose model is known (--list gpus)"});
   const GpuModel& m = topology.gpu_models()[static_cast<std::size_t>(model)];
   return {m.name, m.peak, m.memory_bandwidth, m.sms};
 }
@@ -158,8 +159,8 @@ CutTimes LayerTimes::measure(const Candidate& c) {
       if (op.kind == OpKind::kCompute || op.kind == OpKind::kHost) {
         expected = least = op.kind == OpKind::kHost ? op.work.duration->seconds() : kernel_seconds(op.work);
       } else if (op.kind == OpKind::kCollective && !shares_gradients(op)) {
-        const LoneTime t = times_.collective(ranks_of(program.group_slots[op.group_slot]), op.collective,
-                                             op.bytes, op.type);
+        const LoneTime t =
+            times_.collective(ranks_of(program.group_slots[op.group_slot]), op.collective, op.bytes, op.type);
         expected = t.shared;
         least = op.splits ? 0 : t.seconds;  // an uneven exchange may be shorter than an even one of its size
       }

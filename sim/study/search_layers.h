@@ -45,7 +45,8 @@ class LayerTimes {
   [[nodiscard]] double sms() const { return static_cast<double>(gpu_.sms); }
 
  private:
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, Recompute, bool, std::int64_t>;
+  using Key =
+      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, Recompute, bool, std::int64_t>;
   [[nodiscard]] CutTimes measure(const Candidate& candidate);
   [[nodiscard]] double kernel_seconds(const KernelWork& work) const;
 

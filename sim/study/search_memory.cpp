@@ -31,8 +31,8 @@ Layer slim(const Layer& layer) {
           .backward = {}};
 }
 
-// A stage keeps the activations of as many microbatches as it has in flight: but for gpipe, which holds all of
-// them, no more than its schedule's warm-up, which is below 2 pp v.
+// A stage keeps the activations of as many microbatches as it has in flight: but for gpipe, which holds all
+// of them, no more than its schedule's warm-up, which is below 2 pp v.
 Workload shortened(Workload w) {
   if (w.parallel.schedule == PipelineSchedule::kGpipe) return w;
   const std::int64_t pass = w.batch.micro * w.parallel.dp;
@@ -61,7 +61,8 @@ MemoryUse fullest_stage(const Workload& workload, const Candidate& candidate, La
   if (p.pp == 1) {
     stages.front() = layers;
   } else {
-    const auto blocks = std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.is_block; });
+    const auto blocks =
+        std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.is_block; });
     const std::vector<std::int64_t> chunk_of = chunks_of_layers(layers, blocks_per_chunk(blocks, workload));
     for (std::size_t i = 0; i < layers.size(); ++i)
       stages[static_cast<std::size_t>(chunk_of[i] % p.pp)].push_back(layers[i]);
@@ -69,7 +70,8 @@ MemoryUse fullest_stage(const Workload& workload, const Candidate& candidate, La
   MemoryUse most;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     // Between neighbours of equal layers the earlier one has more in flight.
-    const bool like_the_last = stage > 1 && stage + 1 < stages.size() && stages[stage].size() <= stages[1].size();
+    const bool like_the_last =
+        stage > 1 && stage + 1 < stages.size() && stages[stage].size() <= stages[1].size();
     const bool has_alike_blocks = !workload.model.transformer || !workload.model.transformer->experts;
     if (like_the_last && has_alike_blocks && !keeps_weights_apart(p.schedule)) continue;
     const MemoryUse use = memory_of_stage(stages[stage], few, static_cast<std::int64_t>(stage));

@@ -12,7 +12,8 @@
 
 namespace busbar {
 
-/// Layers as the memory model sees them (names and parameter counts), by cut. Safe to use from several threads.
+/// Layers as the memory model sees them (names and parameter counts), by cut. Safe to use from several
+/// threads.
 class LayerSizes {
  public:
   explicit LayerSizes(const Workload& base) : base_(base) {}

@@ -20,7 +20,7 @@ struct Job {
   const StageTimes& stages;
   const SharingTime& sharing;
   double message = 0, least_message = 0;  // from stage to stage: the mean, the shortest
-  double optimizer = 0;  // of the first stage
+  double optimizer = 0;                   // of the first stage
   double microbatches = 1;
 };
 
@@ -35,11 +35,11 @@ Bytes message_bytes(const Workload& w) {
 double optimizer_seconds(const Workload& w, const StageTimes& stages, const LayerTimes& layers) {
   const Layout layout(w.parallel);
   const auto share = [&](std::int64_t elements, const char* slot) {
-    return shards(w.parallel.sharding) ? static_cast<double>(elements) / static_cast<double>(layout.size(slot))
-                                       : static_cast<double>(elements);
+    return shards(w.parallel.sharding)
+               ? static_cast<double>(elements) / static_cast<double>(layout.size(slot))
+               : static_cast<double>(elements);
   };
-  const double each =
-      static_cast<double>(optimizer_bytes_per_parameter(w.precision, w.optimizer));
+  const double each = static_cast<double>(optimizer_bytes_per_parameter(w.precision, w.optimizer));
   const double elements = share(stages.common.front(), "shard") + share(stages.experts.front(), "edp");
   return each == 0 ? 0 : layers.traffic_seconds(elements * each);
 }
@@ -96,10 +96,10 @@ double expected_of(const Job& job) {
   else
     time = m * slowest + (sum - slowest) / static_cast<double>(p.virtual_stages) + fill;
   const StageTime& first = job.stages.expected.front();
-  const double exposed =
-      hidden_behind(s.at_end, s.at_end_last, first.backward, job.w.overlap) +
-      hidden_behind(s.at_start, s.at_start_first, first.forward, job.w.overlap) +
-      s.sms * (std::min(s.at_end, first.backward) + std::min(s.at_start, first.forward)) + s.after;
+  const double exposed = hidden_behind(s.at_end, s.at_end_last, first.backward, job.w.overlap) +
+                         hidden_behind(s.at_start, s.at_start_first, first.forward, job.w.overlap) +
+                         s.sms * (std::min(s.at_end, first.backward) + std::min(s.at_start, first.forward)) +
+                         s.after;
   return time + exposed + job.optimizer;
 }
 
@@ -110,8 +110,7 @@ double least_of(const Job& job) {
   const bool steady = p.schedule == PipelineSchedule::kZeroBubble2p && p.pp > 1;  // no fill in what is timed
   double most = job.sharing.least, before = 0, after = 0;
   for (const StageTime& stage : job.stages.least) {
-    const double busy =
-        job.microbatches * stage.busy() - stage.forward_lead - stage.backward_lead;
+    const double busy = job.microbatches * stage.busy() - stage.forward_lead - stage.backward_lead;
     const double chain = steady ? busy : before + busy + (drains ? after : 0);
     const bool first = &stage == &job.stages.least.front();
     most = std::max(most, chain + (drains || first ? job.optimizer : 0));
@@ -150,7 +149,8 @@ Screened Screener::screen(const Candidate& candidate) {
   const Layout layout(w.parallel);
   for (std::int64_t stage = 0; stage + 1 < w.parallel.pp; ++stage) {
     const double one =
-        collectives_.message(layout.rank_of({.pp = stage}), layout.rank_of({.pp = stage + 1}), message_bytes(w))
+        collectives_
+            .message(layout.rank_of({.pp = stage}), layout.rank_of({.pp = stage + 1}), message_bytes(w))
             .seconds;
     job.message += one / static_cast<double>(w.parallel.pp - 1);
     job.least_message = stage == 0 ? one : std::min(job.least_message, one);

@@ -21,7 +21,8 @@ std::int64_t bucket_elements(const Workload& w, std::int64_t ranks) {
 /// Prices the exchanges of one communicator.
 class Priced {
  public:
-  Priced(CollectiveTimes& times, std::vector<std::uint32_t> ranks) : times_(times), ranks_(std::move(ranks)) {}
+  Priced(CollectiveTimes& times, std::vector<std::uint32_t> ranks)
+      : times_(times), ranks_(std::move(ranks)) {}
   [[nodiscard]] std::int64_t ranks() const { return std::ssize(ranks_); }
   [[nodiscard]] LoneTime of(CollectiveKind kind, std::int64_t elements, DataType type) const {
     const std::int64_t n = std::max<std::int64_t>(1, ranks());
@@ -102,9 +103,11 @@ class Sharing {
     Pieces p = pieces(ranks, CollectiveKind::kAllReduce, elements, std::max(cap, largest), type);
     // The embedding's gradient is the last to be there.
     if (!experts && !stages_.first_layers.empty() && !stages_.first_layers.front()->is_block)
-      p.one = std::max(p.one, ranks.of(CollectiveKind::kAllReduce,
-                                       std::max<std::int64_t>(1, stages_.first_layers.front()->elements()), type)
-                                  .shared);
+      p.one =
+          std::max(p.one, ranks
+                              .of(CollectiveKind::kAllReduce,
+                                  std::max<std::int64_t>(1, stages_.first_layers.front()->elements()), type)
+                              .shared);
     at_end(p);
   }
 

@@ -32,8 +32,8 @@ StepFigures figures_of(const RunResult& result) {
 
 StepFigures simulate_candidate(const SearchProblem& problem, const Candidate& candidate) {
   try {
-    return figures_of(simulate(*problem.topology, expand(workload_of(problem.base, candidate)),
-                               *problem.profile, {}));
+    return figures_of(
+        simulate(*problem.topology, expand(workload_of(problem.base, candidate)), *problem.profile, {}));
   } catch (const Error& e) {
     StepFigures none;
     none.failure = e.what();

@@ -20,7 +20,7 @@ struct SearchSpace {
   /// 1f1b and interleaved are what frameworks run as they come; gpipe and zero-bubble by request.
   std::vector<PipelineSchedule> schedules = {PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved};
   std::vector<bool> stages_outside = {true, false};
-  std::int64_t most_micro = 16;  // samples of a microbatch
+  std::int64_t most_micro = 16;              // samples of a microbatch
   std::int64_t least_context_tokens = 1024;  // of a sequence, on each context-parallel rank
 };
 
@@ -33,8 +33,8 @@ using Exclusions = std::map<std::string, Exclusion>;
 void exclude(Exclusions& exclusions, const std::string& reason, const Candidate& candidate,
              std::int64_t count = 1);
 
-/// Every candidate on `gpus` GPUs, in a fixed order; `host_ranks` is the size of a shard group of hsdp. Layouts
-/// that cannot run (workloads' own checks) and those beyond the space's limits are counted by reason.
+/// Every candidate on `gpus` GPUs, in a fixed order; `host_ranks` is the size of a shard group of hsdp.
+/// Layouts that cannot run (workloads' own checks) and those beyond the space's limits are counted by reason.
 struct Enumeration {
   std::vector<Candidate> candidates;
   Exclusions excluded;

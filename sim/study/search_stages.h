@@ -18,10 +18,10 @@ struct StageTime {
 };
 
 struct StageTimes {
-  std::vector<StageTime> expected, least;         // by stage
-  std::vector<std::int64_t> common, experts;      // parameters on a rank
+  std::vector<StageTime> expected, least;     // by stage
+  std::vector<std::int64_t> common, experts;  // parameters on a rank
   std::vector<std::int64_t> blocks;
-  std::vector<const Layer*> first_layers;         // of stage 0, in order
+  std::vector<const Layer*> first_layers;  // of stage 0, in order
 };
 
 [[nodiscard]] StageTimes stage_times(const Workload& workload, const CutTimes& cut);
