@@ -30,12 +30,13 @@ struct Point {
 
 Cell cell_of(const Point& point, const ClusterSpec& cluster, std::int64_t gpus, bool weak) {
   const StudySpec& spec = point.spec;
-  Cell cell{.name = cluster.name,
-            .variant = point.name,
-            .scaling = weak ? "weak" : "strong",
-            .topology_text = with_hosts(cluster.topology, gpus / cluster.gpus_per_host),
-            .constraints = spec.constraints,
-            .simulate = spec.simulate};
+  Cell cell;
+  cell.name = cluster.name;
+  cell.variant = point.name;
+  cell.scaling = weak ? "weak" : "strong";
+  cell.topology_text = with_hosts(cluster.topology, gpus / cluster.gpus_per_host);
+  cell.constraints = spec.constraints;
+  cell.simulate = spec.simulate;
   cell.topology = std::make_unique<Topology>(
       read_topology(JsonDocument::parse(cell.topology_text, cluster.name + " (topology)"), spec.seed));
   SearchProblem& p = cell.problem;
@@ -62,7 +63,8 @@ Cell cell_of(const Point& point, const ClusterSpec& cluster, std::int64_t gpus, 
 std::vector<Cell> cells_of(const JsonDocument& study, const StudySpec& whole, const Profile& profile,
                            const std::string& profile_key) {
   std::vector<Cell> cells;
-  for (const SweepPoint& point : sweep_points(study, whole.sweeps)) {
+  const std::vector<StudyPoint> points = sweep_points(study, whole.sweeps);
+  for (const StudyPoint& point : points) {
     StudySpec spec = read_study(point.study);
     spec.seed = whole.seed;
     const Point shared{spec, point.name, profile, profile_key};

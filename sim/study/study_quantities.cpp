@@ -37,6 +37,20 @@ std::optional<Parts> split(std::string_view text) {
   throw Error({.where = where, .expected = std::move(expected), .given = quoted(given)});
 }
 
+/// The text of a quantity; a bare number lacks its unit.
+std::string text_of(const JsonValue& value, const std::string& expected) {
+  if (!value.is_string()) value.fail(expected);
+  return value.string();
+}
+
+std::string money_example(std::string_view per) {
+  return fmt::format("an amount with its currency such as \"{} USD{}\"", per.empty() ? "5e6" : "2.5", per);
+}
+constexpr const char* kDuration = "a time above zero such as \"10 min\", \"4 h\", \"30 d\" or \"4 y\"";
+constexpr const char* kMtbf = "a time per GPU such as \"50000 h/GPU\"";
+constexpr const char* kTokens = "a number of tokens such as \"2e12 tokens\"";
+constexpr const char* kHostPower = "a power per host such as \"10.2 kW/host\"";
+
 struct DurationUnit {
   std::string_view name;
   double seconds;
@@ -61,49 +75,47 @@ Money parse_money(std::string_view text, std::string_view per, const std::string
   const auto parts = split(text);
   const bool fits = parts && parts->number >= 0 && parts->unit.size() == 3 + per.size() &&
                     is_currency(parts->unit.substr(0, 3)) && parts->unit.substr(3) == per;
-  if (!fits)
-    fail(where,
-         fmt::format("an amount with its currency such as \"{} USD{}\"", per.empty() ? "5e6" : "2.5", per),
-         text);
+  if (!fits) fail(where, money_example(per), text);
   return {parts->number, std::string(parts->unit.substr(0, 3))};
 }
 
 Money read_money(const JsonValue& value, std::string_view per) {
-  return parse_money(value.string(), per, value.where());
+  return parse_money(text_of(value, money_example(per)), per, value.where());
 }
 
 double parse_duration(std::string_view text, const std::string& where) {
   const auto parts = split(text);
   const auto seconds = parts ? seconds_of(*parts) : std::nullopt;
-  if (!seconds) fail(where, "a time above zero such as \"10 min\", \"4 h\", \"30 d\" or \"4 y\"", text);
+  if (!seconds) fail(where, kDuration, text);
   return *seconds;
 }
 
-double read_duration(const JsonValue& value) { return parse_duration(value.string(), value.where()); }
+double read_duration(const JsonValue& value) {
+  return parse_duration(text_of(value, kDuration), value.where());
+}
 
 double read_mean_time_between_failures(const JsonValue& value) {
-  const std::string text = value.string();
+  const std::string text = text_of(value, kMtbf);
   const std::string_view whole = text;
   constexpr std::string_view kPer = "/GPU";
-  if (!whole.ends_with(kPer)) fail(value.where(), "a time per GPU such as \"50000 h/GPU\"", text);
+  if (!whole.ends_with(kPer)) fail(value.where(), kMtbf, text);
   return parse_duration(whole.substr(0, whole.size() - kPer.size()), value.where());
 }
 
 double parse_tokens(std::string_view text, const std::string& where) {
   const auto parts = split(text);
-  if (!parts || parts->unit != "tokens" || parts->number < 1)
-    fail(where, "a number of tokens such as \"2e12 tokens\"", text);
+  if (!parts || parts->unit != "tokens" || parts->number < 1) fail(where, kTokens, text);
   return parts->number;
 }
 
-double read_tokens(const JsonValue& value) { return parse_tokens(value.string(), value.where()); }
+double read_tokens(const JsonValue& value) { return parse_tokens(text_of(value, kTokens), value.where()); }
 
 double read_host_power(const JsonValue& value) {
-  const std::string text = value.string();
+  const std::string text = text_of(value, kHostPower);
   const auto parts = split(text);
   if (parts && parts->number > 0 && parts->unit == "kW/host") return 1000 * parts->number;
   if (parts && parts->number > 0 && parts->unit == "W/host") return parts->number;
-  fail(value.where(), "a power per host such as \"10.2 kW/host\"", text);
+  fail(value.where(), kHostPower, text);
 }
 
 std::string duration_text(double seconds) {

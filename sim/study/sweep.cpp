@@ -67,14 +67,14 @@ JsonDocument with_key(const JsonDocument& study, const std::string& key, const s
   return study.with(key, value);
 }
 
-std::vector<SweepPoint> sweep_points(const JsonDocument& study, const std::vector<SweepAxis>& axes) {
-  std::vector<SweepPoint> points = {{"", study}};
+std::vector<StudyPoint> sweep_points(const JsonDocument& study, const std::vector<SweepAxis>& axes) {
+  std::vector<StudyPoint> points = {{"", study}};
   for (const auto& [key, values] : axes) {
     if (points.size() * values.size() > kMostPoints)
       throw Error(
           {.where = "sweep", .expected = fmt::format("at most {} points", kMostPoints), .given = "more"});
-    std::vector<SweepPoint> next;
-    for (const SweepPoint& point : points)
+    std::vector<StudyPoint> next;
+    for (const StudyPoint& point : points)
       for (const std::string& value : values)
         next.push_back({fmt::format("{}{}{}={}", point.name, point.name.empty() ? "" : ", ", key, value),
                         with_key(point.study, key, value)});

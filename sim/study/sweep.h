@@ -15,14 +15,14 @@ using SweepAxis = std::pair<std::string, std::vector<std::string>>;  // key, val
 /// "fabric.oversubscription=1,2,4". Errors (Error, kInput): no '=', no value.
 [[nodiscard]] SweepAxis parse_sweep(const std::string& text);
 
-struct SweepPoint {
+struct StudyPoint {
   std::string name;  // "fabric.oversubscription=2"; "" without axes
   JsonDocument study;
 };
 /// Every combination, the last axis fastest. A key that begins with "fabric" or "hosts" is one of every
 /// cluster's topology, one that begins with a key of busbar.workload/1 one of the workload; others are the
 /// study's own. Errors (Error, kInput): more than 10^6 points.
-[[nodiscard]] std::vector<SweepPoint> sweep_points(const JsonDocument& study,
+[[nodiscard]] std::vector<StudyPoint> sweep_points(const JsonDocument& study,
                                                    const std::vector<SweepAxis>& axes);
 
 /// `study` with one key set, by the rule above.

@@ -128,7 +128,7 @@ TEST_F(Plan, NamesWhatIsWrongOnOneLine) {
       {"--model gpt2 --host-type dgx-a1000 --gpus 8 --global-batch 8 --sequence 1024", "dgx-a100"},
       {"--model gpt2 --host-type dgx-a100 --gpus 12 --global-batch 8 --sequence 1024",
        "multiples of the 8 GPUs"},
-      {kShort + "--goal time=30", "30 d"},
+      {kShort + "--tokens '1e9 tokens' --goal time=30", "30 d"},
       {kShort + "--goal speed=30", "time"},
       {kShort + "--price 2.5", "USD/GPU-hour"},
       {kShort + "--sweep fabric", "key=value"},
