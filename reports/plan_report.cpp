@@ -35,8 +35,15 @@ std::vector<Section> sections(const Study& study, std::size_t top, bool all) {
 }
 
 std::string effort(const Study& study) {
-  return fmt::format("{} steps simulated, {} taken from earlier studies, {:.1f} s", study.simulated,
-                     study.reused, study.wall_s);
+  std::int64_t looked_at = 0;
+  double screening = 0;
+  for (const ClusterRecord& c : study.clusters) {
+    looked_at += c.search.enumerated;
+    screening += c.search.screen_seconds;
+  }
+  return fmt::format(
+      "{} layouts looked at in {:.1f} s; {} steps simulated, {} taken from earlier studies; {:.1f} s in all",
+      looked_at, screening, study.simulated, study.reused, study.wall_s);
 }
 
 }  // namespace
