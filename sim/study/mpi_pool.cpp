@@ -6,6 +6,8 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -22,8 +24,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTask = 1, kAnswer = 2, kGo = 3;
 constexpr auto kNap = std::chrono::microseconds(500);
 // A candidate is given to another rank when it has taken this long, and so many times as long as any before.
-constexpr double kLeastPatience_s = 30;
-constexpr double kPatience = 20;
+constexpr double kLeastPatience_s = 10;
+constexpr double kPatience = 10;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -218,8 +220,15 @@ MpiPool::MpiPool() {
   silent_.assign(static_cast<std::size_t>(size), true);
 }
 
+// MPI_Finalize would wait for a rank that died, and MPI_Abort does too where the launcher goes on without it.
 MpiPool::~MpiPool() {
-  if (std::uncaught_exceptions() == 0 && (rank_ != 0 || dismiss())) MPI_Finalize();
+  if (std::uncaught_exceptions() > 0) return;
+  if (rank_ == 0) lost_ranks_ = !dismiss();
+  if (lost_ranks_) {
+    std::fflush(nullptr);
+    std::_Exit(0);
+  }
+  MPI_Finalize();
 }
 
 std::optional<std::vector<char>> MpiPool::receive() {
@@ -299,7 +308,9 @@ void MpiPool::serve(const std::vector<Cell>& cells, std::size_t threads) {
     MPI_Status status;
     MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
     if (there != 0 && status.MPI_TAG == kGo) {
-      MPI_Recv(nullptr, 0, MPI_INT64_T, 0, kGo, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      std::int64_t lost = 0;
+      MPI_Recv(&lost, 1, MPI_INT64_T, 0, kGo, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      lost_ranks_ = lost != 0;
       return;
     }
     if (there != 0) {
@@ -322,9 +333,10 @@ bool MpiPool::dismiss() {
   };
   for (const auto begin = Clock::now(); someone_is_silent() && seconds_since(begin) < kLeastPatience_s;)
     if (!receive()) std::this_thread::sleep_for(kNap);
+  const std::int64_t lost = someone_is_silent() ? 1 : 0;
   for (std::size_t rank = 1; rank < silent_.size(); ++rank)
-    if (!silent_[rank]) MPI_Send(nullptr, 0, MPI_INT64_T, static_cast<int>(rank), kGo, MPI_COMM_WORLD);
-  return !someone_is_silent();
+    if (!silent_[rank]) MPI_Send(&lost, 1, MPI_INT64_T, static_cast<int>(rank), kGo, MPI_COMM_WORLD);
+  return lost == 0;
 }
 
 void MpiPool::abort(int exit_code) {

@@ -40,6 +40,7 @@ class MpiPool {
   std::vector<bool> silent_;       // by rank: nothing was heard of it, or not for too long
   std::vector<std::size_t> idle_;  // ranks that wait, as often as they have threads for it
   std::size_t numbered_ = 0;       // tasks so far
+  bool lost_ranks_ = false;
 };
 
 }  // namespace busbar

@@ -86,7 +86,7 @@ void Search::screen() {
     if (s.memory_bytes > usable)
       exclude(found_.excluded, kMemory, s.candidate);
     else
-      screened_.push_back(std::move(s));
+      screened_.push_back(s);
   }
   std::sort(screened_.begin(), screened_.end(), comes_first);
   done_.assign(screened_.size(), false);

@@ -31,6 +31,7 @@ void read_names(const JsonValue& parent, const char* key, const std::array<Enum,
   const auto value = parent.find(key);
   if (!value) return;
   std::vector<std::string_view> names;
+  names.reserve(known.size());
   for (const Enum k : known) names.push_back(name_of(k));
   chosen.clear();
   for (const JsonValue& item : value->items()) {

@@ -175,9 +175,9 @@ std::vector<FrontPoint> pareto_front(const std::vector<ClusterRecord>& clusters)
     for (std::size_t l = 0; l < clusters[c].figures.size(); ++l)
       all.push_back({axes_of(clusters[c], l), {c, l}});
   std::vector<FrontPoint> front;
-  for (const auto& [axes, point] : all) {
-    const auto better = [&](const auto& other) { return beats(other.first, axes); };
-    if (std::none_of(all.begin(), all.end(), better)) front.push_back(point);
+  for (const auto& candidate : all) {
+    const auto better = [&](const auto& other) { return beats(other.first, candidate.first); };
+    if (std::none_of(all.begin(), all.end(), better)) front.push_back(candidate.second);
   }
   std::stable_sort(front.begin(), front.end(), [&](const FrontPoint& a, const FrontPoint& b) {
     return axes_of(clusters[a.cluster], a.layout) < axes_of(clusters[b.cluster], b.layout);

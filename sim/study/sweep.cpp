@@ -94,7 +94,8 @@ std::vector<ScalingCurve> scaling_curves(const std::vector<ClusterRecord>& clust
     if (points.size() < 2) continue;
     std::sort(points.begin(), points.end(), [](auto& a, auto& b) { return a.gpus < b.gpus; });
     const auto& [cluster, variant, scaling] = name;
-    ScalingCurve curve{cluster + (variant.empty() ? "" : ", " + variant), scaling, points, {}};
+    ScalingCurve curve{cluster, scaling, points, {}};
+    if (!variant.empty()) curve.name += fmt::format(", {}", variant);
     const double base = points.front().tokens_per_s / static_cast<double>(points.front().gpus);
     curve.knee = points.front().gpus;
     bool worth_it = true;
