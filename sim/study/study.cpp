@@ -120,6 +120,13 @@ EvaluateTasks tasks_on_threads(const std::vector<Cell>& cells, std::size_t threa
   return [&cells, threads](std::span<const StudyTask> tasks, const TaskDone& done) {
     std::vector<std::size_t> order(tasks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
+    // What a simulation takes grows with its microbatches: those that take long begin first.
+    const auto microbatches = [&](std::size_t i) {
+      const Candidate& c = tasks[i].candidate;
+      return cells[tasks[i].cell].problem.base.batch.global / (c.micro * c.dp);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return microbatches(a) > microbatches(b); });
     std::mutex mutex;
     run_jobs(order, threads, [&](std::size_t i) {
       const StepFigures figures = simulate_candidate(cells[tasks[i].cell].problem, tasks[i].candidate);
