@@ -14,7 +14,7 @@
 #include "sim/base/error.h"
 #include "validate/figures.h"
 #include "validate/run_suites.h"
-#include "validate/worker_pool.h"
+#include "sim/base/worker_pool.h"
 
 namespace busbar {
 

@@ -44,6 +44,8 @@ struct Framework {
   bool buckets_as_parameters = false;  // DDP's buckets have the type of parameters, whatever is reduced
   /// Without sequence parallelism each tensor-parallel rank sends its part of a stage's message, and the
   /// receivers gather it. Source: Narayanan et al., SC 2021, section 4.1.
+  /// The host reads the sizes that come with a part, and launches nothing before: microsoft/DeepSpeed,
+  /// runtime/utils.py (PartitionedTensor.from_meta).
   bool scatters_messages = false;
   bool waits_for_messages = false;  // kernels wait for what their stage sends, unless the workload says not
   bool reduces_at_end = false;      // gradients are sent when all of backward has ended, unless it says not

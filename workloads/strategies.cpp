@@ -4,6 +4,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "workloads/memory.h"
 #include "workloads/strategies/ddp.h"
 #include "workloads/strategies/fsdp.h"
 #include "workloads/strategies/pipeline.h"
@@ -16,18 +17,21 @@ namespace busbar {
 namespace {
 
 constexpr std::array<Strategy, 9> kStrategies = {{
-    {"none", "DDP: whole replicas, gradients all-reduced in buckets", expand_ddp},
+    {"none", "DDP: whole replicas, gradients all-reduced in buckets", expand_ddp, ddp_memory},
     {"zero1", "ZeRO-1: optimizer state sharded, gradients reduce-scattered on the last microbatch",
-     expand_sharded_optimizer},
-    {"zero2", "ZeRO-2: gradients sharded too, reduce-scattered every microbatch", expand_sharded_optimizer},
+     expand_sharded_optimizer, stage_memory},
+    {"zero2", "ZeRO-2: gradients sharded too, reduce-scattered every microbatch", expand_sharded_optimizer,
+     stage_memory},
     {"zero3", "ZeRO-3: parameters sharded too, gathered in forward and backward of every microbatch",
-     expand_fsdp},
-    {"fsdp", "FSDP2: parameters sharded, gathered block by block", expand_fsdp},
-    {"hsdp", "HSDP: FSDP inside shard_size ranks, gradients all-reduced over the replicas", expand_fsdp},
+     expand_fsdp, fsdp_memory},
+    {"fsdp", "FSDP2: parameters sharded, gathered block by block", expand_fsdp, fsdp_memory},
+    {"hsdp", "HSDP: FSDP inside shard_size ranks, gradients all-reduced over the replicas", expand_fsdp,
+     fsdp_memory},
     {"distributed", "Megatron's distributed optimizer: parameter gathers overlap forward",
-     expand_sharded_optimizer},
-    {"parameter-server", "each bucket reduced to one rank, which broadcasts the parameters", expand_ddp},
-    {"horovod", "all-reduces of 64 MiB fusion buffers", expand_ddp},
+     expand_sharded_optimizer, stage_memory},
+    {"parameter-server", "each bucket reduced to one rank, which broadcasts the parameters", expand_ddp,
+     ddp_memory},
+    {"horovod", "all-reduces of 64 MiB fusion buffers", expand_ddp, ddp_memory},
 }};
 
 }  // namespace
@@ -96,12 +100,21 @@ std::optional<std::string> batch_problem(const BatchSpec& batch, std::int64_t dp
                      batch.micro, dp, nearest_multiples(batch.global, unit));
 }
 
-StepTrace expand(const Workload& workload) {
+static const Strategy& strategy_of(const Workload& workload) {
   const Strategy* strategy = find_row(strategies(), name_of(workload.parallel.sharding));
   BUSBAR_CHECK(strategy != nullptr);
+  return *strategy;
+}
+
+MemoryUse memory_of_stage(const std::vector<Layer>& layers, const Workload& workload, std::int64_t stage) {
+  return strategy_of(workload).memory(layers, workload, stage);
+}
+
+StepTrace expand(const Workload& workload) {
+  const Strategy& strategy = strategy_of(workload);
   check_layout(workload);
   check_hosts(workload);
-  return strategy->expand(workload);
+  return strategy.expand(workload);
 }
 
 }  // namespace busbar

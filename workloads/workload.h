@@ -148,6 +148,8 @@ struct Strategy {
   std::string_view name;  // "none" (DDP), "fsdp": the value of parallel.sharding
   std::string_view help;
   StepTrace (*expand)(const Workload&);
+  /// What a rank of a pipeline stage keeps, by the stage's layers.
+  MemoryUse (*memory)(const std::vector<Layer>&, const Workload&, std::int64_t stage);
 };
 
 [[nodiscard]] std::span<const Strategy> strategies();  // THE table
@@ -168,6 +170,11 @@ void check_layout(const Workload& workload);
 /// Errors (Error): a limit on hosts where parallel.host_ranks is not known, or expert groups that lie on
 /// hosts unevenly.
 void check_hosts(const Workload& workload);
+
+/// What expand() says that a rank of `stage` keeps, without expanding the step. `layers`: the stage's, of which
+/// names and parameters count.
+[[nodiscard]] MemoryUse memory_of_stage(const std::vector<Layer>& layers, const Workload& workload,
+                                        std::int64_t stage);
 
 /// Finds the strategy of the workload and expands it. Errors: those of check_layout and check_hosts, sizes
 /// beyond 63 bits, a step of more than kMaxOps operations.

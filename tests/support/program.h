@@ -42,6 +42,7 @@ class ProgramTest : public testing::Test {
   Outcome simulate(const std::string& arguments) { return run("simulate", arguments); }
   Outcome calibrate(const std::string& arguments) { return run("calibrate", arguments); }
   Outcome validate(const std::string& arguments) { return run("validate", arguments); }
+  Outcome plan(const std::string& arguments) { return run("plan", arguments); }
   [[nodiscard]] std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_.path()), {}));
   }

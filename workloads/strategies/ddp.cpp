@@ -118,17 +118,8 @@ void DdpStep::sum(const Buckets& buckets, std::size_t number) {
   step_.add_collective(collective, {reduced});
 }
 
-/// Buckets are one more copy of the gradients (gradient_as_bucket_view is off by default).
 MemoryUse DdpStep::memory() const {
-  const Workload& w = step_.workload();
-  MemoryUse use = stage_memory(step_.layers(), w, step_.place().stage);
-  for (const Buckets& buckets : buckets_)
-    for (const Bucket& bucket : buckets.list)
-      use.buffers +=
-          w.framework->buckets_as_parameters
-              ? Bytes(bucket.bytes.count() / size_of(bucket.type) * size_of(w.precision.parameters))
-              : bucket.bytes;
-  return use;
+  return ddp_memory(step_.layers(), step_.workload(), step_.place().stage);
 }
 
 void DdpStep::describe() {
@@ -196,6 +187,20 @@ std::vector<Bucket> ddp_buckets(std::span<const GradientTensor> gradients, const
   for (auto& [type, filling] : open)
     if (!filling.bucket.gradients.empty()) buckets.push_back(std::move(filling.bucket));
   return buckets;
+}
+
+MemoryUse ddp_memory(const std::vector<Layer>& layers, const Workload& w, std::int64_t stage) {
+  MemoryUse use = stage_memory(layers, w, stage);
+  const Layout layout(w.parallel);
+  for (const auto& [slot, experts] : {std::pair<const char*, bool>{"dp", false}, {"edp", true}}) {
+    if (layout.size(slot) < 2) continue;
+    for (const GradientTensor& gradient : gradients_of(layers, w.precision.reduce, experts))
+      use.buffers += w.framework->buckets_as_parameters
+                         ? Bytes(gradient.bytes.count() / size_of(gradient.type) *
+                                 size_of(w.precision.parameters))
+                         : gradient.bytes;
+  }
+  return use;
 }
 
 StepTrace expand_ddp(const Workload& workload) { return expand_stages<DdpStep>(workload); }

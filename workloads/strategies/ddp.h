@@ -44,6 +44,10 @@ struct BucketCaps {
 [[nodiscard]] std::vector<Bucket> ddp_buckets(std::span<const GradientTensor> gradients,
                                               const BucketCaps& caps);
 
+/// stage_memory, and buckets: one more copy of the gradients (gradient_as_bucket_view is off by default).
+[[nodiscard]] MemoryUse ddp_memory(const std::vector<Layer>& layers, const Workload& workload,
+                                   std::int64_t stage);
+
 /// none: all-reduces. horovod: the same with its fusion buffer of 64 MiB. parameter-server: each bucket is
 /// reduced to one rank, which broadcasts the new parameters after its update. Sources: Li et al., PyTorch
 /// Distributed, VLDB 2020; Sergeev & Del Balso, Horovod, 2018; Li et al., Scaling Distributed Machine

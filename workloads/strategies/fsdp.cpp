@@ -239,14 +239,7 @@ std::int64_t FsdpStep::shard_elements() const {
 }
 
 MemoryUse FsdpStep::memory() const {
-  MemoryUse use = stage_memory(step_.layers(), workload_, step_.place().stage);
-  if (ranks_of(slot_) < 2) return use;
-  const FsdpBuffers buffers = fsdp_buffers(units_, workload_.fsdp);
-  const std::int64_t gathered =
-      checked_add(buffers.gathered_root.count(), buffers.gathered_blocks.count(), "the memory of a rank");
-  const std::int64_t all = checked_add(gathered, buffers.gradients.count(), "the memory of a rank");
-  use.buffers = Bytes(checked_add(use.buffers.count(), all, "the memory of a rank"));
-  return use;
+  return fsdp_memory(step_.layers(), workload_, step_.place().stage);
 }
 
 void FsdpStep::describe_memory() {
@@ -324,6 +317,20 @@ FsdpBuffers fsdp_buffers(const FsdpUnits& units, const FsdpSpec& spec) {
   const Bytes blocks = largest_alive(units.blocks, 2, &FsdpUnit::reduced);
   buffers.gradients = Bytes(checked_add(units.root.reduced.count(), blocks.count(), "the memory of a rank"));
   return buffers;
+}
+
+MemoryUse fsdp_memory(const std::vector<Layer>& layers, const Workload& workload, std::int64_t stage) {
+  MemoryUse use = stage_memory(layers, workload, stage);
+  const Layout layout(workload.parallel);
+  const std::int64_t ranks = layout.size(shard_slot(workload));
+  if (ranks < 2) return use;
+  const FsdpBuffers buffers =
+      fsdp_buffers(fsdp_units(layers, workload, {ranks, layout.size("edp")}), workload.fsdp);
+  const std::int64_t gathered =
+      checked_add(buffers.gathered_root.count(), buffers.gathered_blocks.count(), "the memory of a rank");
+  const std::int64_t all = checked_add(gathered, buffers.gradients.count(), "the memory of a rank");
+  use.buffers = Bytes(checked_add(use.buffers.count(), all, "the memory of a rank"));
+  return use;
 }
 
 StepTrace expand_fsdp(const Workload& workload) { return expand_stages<FsdpStep>(workload); }

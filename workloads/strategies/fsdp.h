@@ -47,6 +47,10 @@ struct FsdpBuffers {
 };
 [[nodiscard]] FsdpBuffers fsdp_buffers(const FsdpUnits& units, const FsdpSpec& spec);
 
+/// stage_memory, and what one rank holds gathered.
+[[nodiscard]] MemoryUse fsdp_memory(const std::vector<Layer>& layers, const Workload& workload,
+                                    std::int64_t stage);
+
 /// Per microbatch: gather root and first block; each block's forward gathers the next; backward gathers them
 /// again in reverse unless kept, and reduce-scatters each block's gradients after its backward, the root's at
 /// the end. Gathers and reduce-scatters share one communicator and stream: block i - 1 is gathered before

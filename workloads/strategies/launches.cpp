@@ -1,6 +1,8 @@
 // What launching kernels and collectives takes the host.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "workloads/strategies/exchange.h"
 #include "workloads/strategies/step_builder.h"
 
@@ -39,6 +41,7 @@ void StepBuilder::add_launches(const LayerPass& pass) {
   op.phase = pass.phase;
   op.layer = model_layer_[pass.layer];
   op.microbatch = static_cast<std::int32_t>(pass.microbatch);
+  if (host_waits_for_) op.after.push_back(*std::exchange(host_waits_for_, std::nullopt));
   waiting_.push_back(add(std::move(op), "host"));
 }
 

@@ -100,6 +100,7 @@ void StepBuilder::begin(const StageTask& task) {
   const auto found = std::find_if(arrived_.begin(), arrived_.end(), has);
   const std::uint32_t received = found->second;
   waiting_.push_back(scatters_messages() ? add_message_gather(received) : received);
+  if (scatters_messages()) host_waits_for_ = received;
   arrived_.erase(found);
 }
 

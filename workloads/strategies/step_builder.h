@@ -131,7 +131,8 @@ class StepBuilder {
   std::vector<std::size_t> chunk_begin_;
   std::int64_t microbatches_ = 1;
   std::optional<std::uint32_t> last_kernel_, last_collective_;
-  OpIndices waiting_;  // what the next kernel waits for
+  OpIndices waiting_;                            // what the next kernel waits for
+  std::optional<std::uint32_t> host_waits_for_;  // what the next launches wait for
   // Exchanges beside kernels: by the kernel that needs them, or after so many more kernels.
   std::map<std::string, OpIndices> needed_by_;
   std::vector<std::pair<std::uint32_t, int>> beside_;

@@ -202,6 +202,21 @@ TEST(Frameworks, KernelsWaitForTheGatheredMessage) {
   }
 }
 
+// Each of the second stage's three forwards begins with the launches of its first block.
+TEST(Frameworks, HostReadsWhatAPartitionedMessageSaysBeforeItLaunches) {
+  const auto waiting = [](std::string_view framework) {
+    const StepTrace trace = pipeline_of(std::string(framework), "");
+    const std::vector<Op>& ops = trace.programs[1].ops;
+    return std::ranges::count_if(ops, [&](const Op& op) {
+      return op.kind == OpKind::kHost && std::ranges::any_of(op.after, [&](std::uint32_t before) {
+               return ops[before].kind == OpKind::kRecv;
+             });
+    });
+  };
+  EXPECT_EQ(waiting("megatron-deepspeed"), 3);
+  EXPECT_EQ(waiting("megatron-lm"), 0);  // its launches cost nothing
+}
+
 TEST(Frameworks, MegatronsMessagesAndGradientsTakeTurnsWithKernelsUnlessToldOtherwise) {
   const auto overlap = [](std::string_view framework, std::string_view more) {
     const Workload w = workload_of(fmt::format(

@@ -1,4 +1,4 @@
-#include "validate/worker_pool.h"
+#include "sim/base/worker_pool.h"
 
 #include <algorithm>
 #include <atomic>

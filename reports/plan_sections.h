@@ -1,0 +1,31 @@
+// The tables of a plan, before they are laid out as text or Markdown.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "reports/section.h"
+#include "sim/result/study.h"
+
+namespace busbar {
+
+/// "128 GPUs of dgx-h100, fabric.oversubscription=2 (weak)".
+[[nodiscard]] std::string title_of(const ClusterRecord& cluster);
+/// "33.6 d", "13.5 h", "7.39 s", "412 ms".
+[[nodiscard]] std::string time_text(double seconds);
+/// "1.72e+06 USD" as "1.72 M USD".
+[[nodiscard]] std::string money_text(double amount, const std::string& currency);
+
+/// Sentences: what is recommended, the runner-up, what would change it, what may go wrong.
+[[nodiscard]] std::vector<std::string> recommendation(const Study& study);
+
+[[nodiscard]] Section clusters_section(const Study& study);
+[[nodiscard]] Section layouts_section(const Study& study, const ClusterRecord& cluster, std::size_t top);
+[[nodiscard]] Section exclusions_section(const ClusterRecord& cluster);
+[[nodiscard]] Section front_section(const Study& study);
+[[nodiscard]] Section scaling_section(const ScalingCurve& curve);
+[[nodiscard]] Section goodput_section(const ClusterRecord& cluster);
+[[nodiscard]] Section assumptions_section(const Study& study);
+
+}  // namespace busbar

@@ -1,0 +1,130 @@
+#include "sim/study/study_quantities.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "sim/base/error.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr double kDay = 86400;
+
+struct Parts {
+  double number = 0;
+  std::string_view unit;
+};
+
+/// "2.5 USD/GPU-hour" as 2.5 and the rest; none: it does not begin with a number.
+std::optional<Parts> split(std::string_view text) {
+  Parts parts;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts.number);
+  if (error != std::errc() || !std::isfinite(parts.number)) return std::nullopt;
+  parts.unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  while (parts.unit.starts_with(' ')) parts.unit.remove_prefix(1);
+  while (parts.unit.ends_with(' ')) parts.unit.remove_suffix(1);
+  return parts;
+}
+
+[[noreturn]] void fail(const std::string& where, std::string expected, std::string_view given) {
+  throw Error({.where = where, .expected = std::move(expected), .given = quoted(given)});
+}
+
+/// The text of a quantity; a bare number lacks its unit.
+std::string text_of(const JsonValue& value, const std::string& expected) {
+  if (!value.is_string()) value.fail(expected);
+  return value.string();
+}
+
+std::string money_example(std::string_view per) {
+  return fmt::format("an amount with its currency such as \"{} USD{}\"", per.empty() ? "5e6" : "2.5", per);
+}
+constexpr const char* kDuration = "a time above zero such as \"10 min\", \"4 h\", \"30 d\" or \"4 y\"";
+constexpr const char* kMtbf = "a time per GPU such as \"50000 h/GPU\"";
+constexpr const char* kTokens = "a number of tokens such as \"2e12 tokens\"";
+constexpr const char* kHostPower = "a power per host such as \"10.2 kW/host\"";
+
+struct DurationUnit {
+  std::string_view name;
+  double seconds;
+};
+constexpr std::array<DurationUnit, 5> kDurations = {
+    {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", kDay}, {"y", 365 * kDay}}};
+
+std::optional<double> seconds_of(const Parts& parts) {
+  for (const DurationUnit& unit : kDurations)
+    if (unit.name == parts.unit && parts.number > 0) return parts.number * unit.seconds;
+  return std::nullopt;
+}
+
+bool is_currency(std::string_view code) {
+  return code.size() == 3 &&
+         std::all_of(code.begin(), code.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+}  // namespace
+
+Money parse_money(std::string_view text, std::string_view per, const std::string& where) {
+  const auto parts = split(text);
+  const bool fits = parts && parts->number >= 0 && parts->unit.size() == 3 + per.size() &&
+                    is_currency(parts->unit.substr(0, 3)) && parts->unit.substr(3) == per;
+  if (!fits) fail(where, money_example(per), text);
+  return {parts->number, std::string(parts->unit.substr(0, 3))};
+}
+
+Money read_money(const JsonValue& value, std::string_view per) {
+  return parse_money(text_of(value, money_example(per)), per, value.where());
+}
+
+double parse_duration(std::string_view text, const std::string& where) {
+  const auto parts = split(text);
+  const auto seconds = parts ? seconds_of(*parts) : std::nullopt;
+  if (!seconds) fail(where, kDuration, text);
+  return *seconds;
+}
+
+double read_duration(const JsonValue& value) {
+  return parse_duration(text_of(value, kDuration), value.where());
+}
+
+double read_mean_time_between_failures(const JsonValue& value) {
+  const std::string text = text_of(value, kMtbf);
+  const std::string_view whole = text;
+  constexpr std::string_view kPer = "/GPU";
+  if (!whole.ends_with(kPer)) fail(value.where(), kMtbf, text);
+  return parse_duration(whole.substr(0, whole.size() - kPer.size()), value.where());
+}
+
+double parse_tokens(std::string_view text, const std::string& where) {
+  const auto parts = split(text);
+  if (!parts || parts->unit != "tokens" || parts->number < 1) fail(where, kTokens, text);
+  return parts->number;
+}
+
+double read_tokens(const JsonValue& value) { return parse_tokens(text_of(value, kTokens), value.where()); }
+
+double read_host_power(const JsonValue& value) {
+  const std::string text = text_of(value, kHostPower);
+  const auto parts = split(text);
+  if (parts && parts->number > 0 && parts->unit == "kW/host") return 1000 * parts->number;
+  if (parts && parts->number > 0 && parts->unit == "W/host") return parts->number;
+  fail(value.where(), kHostPower, text);
+}
+
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds)) return "never";
+  if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
+  if (seconds < 120) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{:.3g} min", seconds / 60);
+  if (seconds < 2 * kDay) return fmt::format("{:.3g} h", seconds / 3600);
+  return fmt::format("{:.3g} d", seconds / kDay);
+}
+
+}  // namespace busbar

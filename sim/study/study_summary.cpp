@@ -1,0 +1,201 @@
+#include "sim/study/study_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/replay/simulate.h"
+#include "sim/study/study_quantities.h"
+
+namespace busbar {
+
+namespace {
+
+/// Time of a token, memory, cost of a token (GPU-seconds where there is no price).
+using Axes = std::array<double, 3>;
+
+Axes axes_of(const ClusterRecord& cluster, std::size_t layout) {
+  const PlanFigures& f = cluster.figures[layout];
+  const double cost = f.cost_per_1e12_tokens.value_or(static_cast<double>(cluster.gpus) / f.tokens_per_s);
+  return {1 / f.tokens_per_s / f.goodput, f.memory_bytes, cost};
+}
+
+bool beats(const Axes& a, const Axes& b) {
+  bool better = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) return false;
+    better = better || a[i] < b[i];
+  }
+  return better;
+}
+
+double rate_of(const ClusterRecord& c) { return c.figures.front().tokens_per_s * c.figures.front().goodput; }
+
+bool beyond_knee(const Study& study, const ClusterRecord& c) {
+  const std::string name = c.name + (c.variant.empty() ? "" : ", " + c.variant);
+  for (const ScalingCurve& curve : study.curves)
+    if (curve.name == name && curve.scaling == c.scaling) return curve.knee && c.gpus > *curve.knee;
+  return false;
+}
+
+/// The order in which clusters are recommended; those that break a constraint are not in it.
+std::vector<std::size_t> ranking(const Study& study, bool smallest) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < study.clusters.size(); ++i)
+    if (study.clusters[i].has_layout() && study.clusters[i].why_not.empty()) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const ClusterRecord &x = study.clusters[a], &y = study.clusters[b];
+    if (smallest && x.gpus != y.gpus) return x.gpus < y.gpus;
+    const bool past_x = beyond_knee(study, x), past_y = beyond_knee(study, y);
+    if (!smallest && past_x != past_y) return past_y;
+    return rate_of(x) > rate_of(y);
+  });
+  return order;
+}
+
+std::string title_of(const ClusterRecord& c) {
+  return fmt::format("{} GPUs of {}{}{}", c.gpus, c.name, c.variant.empty() ? "" : " with ", c.variant);
+}
+
+// What is between the first and the second.
+void add_changes(Study& study) {
+  if (!study.best) return;
+  const ClusterRecord& best = study.clusters[*study.best];
+  const auto& ranked = best.search.ranked;
+  if (ranked.size() > 1) {
+    const double margin = ranked[1].figures.step_s / ranked[0].figures.step_s - 1;
+    study.changes.push_back(fmt::format("the second layout ({}) is {:.1f} % slower: {}", ranked[1].layout,
+                                        100 * margin,
+                                        margin < 0.07 ? "within the model's usual error, so measure both"
+                                                      : "further behind than the model's usual error"));
+  }
+  if (best.search.open > 0)
+    study.changes.push_back(
+        fmt::format("{} layouts were not simulated though their bound is below the best step: more "
+                    "simulations (search.simulate) could find a faster one",
+                    best.search.open));
+  if (!study.runner_up) return;
+  const ClusterRecord& other = study.clusters[*study.runner_up];
+  const PlanFigures &a = best.figures.front(), &b = other.figures.front();
+  if (a.cost_per_1e12_tokens && b.cost_per_1e12_tokens && *b.cost_per_1e12_tokens > 0)
+    study.changes.push_back(
+        fmt::format("{} costs {:.2f} times as much per token; at {:.0f} % of its price both cost the "
+                    "same",
+                    title_of(other), *b.cost_per_1e12_tokens / *a.cost_per_1e12_tokens,
+                    100 * *a.cost_per_1e12_tokens / *b.cost_per_1e12_tokens));
+  for (const ScalingCurve& curve : study.curves)
+    if (curve.knee && *curve.knee < curve.points.back().gpus)
+      study.changes.push_back(
+          fmt::format("{} ({} scaling): beyond {} GPUs each added GPU brings less than half of what "
+                      "those of the smallest cluster do",
+                      curve.name, curve.scaling, *curve.knee));
+}
+
+void add_risks(Study& study) {
+  if (!study.best) return;
+  const ClusterRecord& best = study.clusters[*study.best];
+  const PlanFigures& f = best.figures.front();
+  const StepFigures& s = best.search.ranked.front().figures;
+  if (f.headroom_bytes < 0.1 * best.search.capacity_bytes)
+    study.risks.push_back(
+        fmt::format("only {:.1f} GB of the GPU's memory stay free; the memory model's median error is "
+                    "7.5 % (docs/validate.md)",
+                    f.headroom_bytes / 1e9));
+  if (s.exposed_s > 0.15 * s.step_s)
+    study.risks.push_back(
+        fmt::format("{:.0f} % of the step waits for the network: congestion that is not modelled costs "
+                    "most here",
+                    100 * s.exposed_s / s.step_s));
+  if (s.bubble_s > 0.15 * s.step_s)
+    study.risks.push_back(fmt::format("{:.0f} % of the step is pipeline bubble: a slow stage shows at once",
+                                      100 * s.bubble_s / s.step_s));
+  if (f.failures && f.failures->spares < f.failures->spares_needed)
+    study.risks.push_back(fmt::format("{} spare hosts; {} are needed so that with 99 % none is missing",
+                                      f.failures->spares, f.failures->spares_needed));
+  if (f.failures && f.goodput < 0.9)
+    study.risks.push_back(
+        fmt::format("failures and checkpoints take {:.0f} % of the time", 100 * (1 - f.goodput)));
+  study.risks.emplace_back(
+      "steps are predicted with a median error of 6.9 %, one in ten is more than 24 % off "
+      "(docs/validate.md)");
+}
+
+void add_assumptions(Study& study, const StudySpec& spec, const std::vector<Cell>& cells) {
+  const auto add = [&](std::string what, std::string value, const char* origin, std::string source) {
+    study.assumptions.push_back({std::move(what), std::move(value), origin, std::move(source)});
+  };
+  add("framework", std::string(spec.base.framework->name), "assumed", std::string(spec.base.framework->help));
+  if (spec.tokens) add("tokens", fmt::format("{:.4g}", *spec.tokens), "assumed", "the study");
+  for (const ClusterSpec& c : spec.clusters) {
+    const Prices& p = c.prices;
+    if (p.gpu_hour)
+      add(c.name + ": price", fmt::format("{} {} per GPU-hour", *p.gpu_hour, p.currency), "assumed",
+          "the study");
+    if (p.host)
+      add(c.name + ": price of a host", fmt::format("{} {}", *p.host, p.currency), "assumed", "the study");
+    if (p.port)
+      add(c.name + ": price of a port", fmt::format("{} {}", *p.port, p.currency), "assumed", "the study");
+    if (p.host || p.port)
+      add(c.name + ": lifetime", duration_text(p.lifetime_s), "assumed", "the study, or 4 years");
+    if (p.host_watts)
+      add(c.name + ": power", fmt::format("{} W per host, times {}", *p.host_watts, p.power_usage), "assumed",
+          "the study");
+  }
+  const FailureSpec& f = spec.failures;
+  if (f.gpu_mtbf_s)
+    add("time between failures", duration_text(*f.gpu_mtbf_s) + " per GPU", "assumed", "the study");
+  if (f.storage_Bps) {
+    add("storage", fmt::format("{:.3g} GB/s", *f.storage_Bps / 1e9), "assumed", "the study");
+    if (!f.checkpoint_bytes)
+      add("checkpoint", fmt::format("{} B per parameter", f.bytes_per_parameter.value_or(12)), "assumed",
+          f.bytes_per_parameter ? "the study" : "fp32 parameters and AdamW's two moments");
+  }
+  if (!study.best) return;
+  const ClusterRecord& best = study.clusters[*study.best];
+  const Cell& cell = cells[*study.best];
+  std::array<std::int64_t, kCandidateNumbers> numbers{};
+  std::copy_n(best.search.ranked.front().numbers.begin(), kCandidateNumbers, numbers.begin());
+  const RunResult run =
+      simulate(*cell.problem.topology, expand(workload_of(cell.problem.base, candidate_of(numbers))),
+               *cell.problem.profile, {});
+  for (const std::string& sentence : run.assumptions)
+    add("the recommended layout", sentence, "modelled", "docs/model.md");
+  for (const ParameterRecord& p : run.parameters)
+    add(p.name, p.value, p.origin == "default" ? "assumed" : p.origin.c_str(), p.source);
+  for (const Warning& warning : run.warnings) study.risks.push_back(warning.text);
+}
+
+}  // namespace
+
+std::vector<FrontPoint> pareto_front(const std::vector<ClusterRecord>& clusters) {
+  std::vector<std::pair<Axes, FrontPoint>> all;
+  for (std::size_t c = 0; c < clusters.size(); ++c)
+    for (std::size_t l = 0; l < clusters[c].figures.size(); ++l)
+      all.push_back({axes_of(clusters[c], l), {c, l}});
+  std::vector<FrontPoint> front;
+  for (const auto& candidate : all) {
+    const auto better = [&](const auto& other) { return beats(other.first, candidate.first); };
+    if (std::none_of(all.begin(), all.end(), better)) front.push_back(candidate.second);
+  }
+  std::stable_sort(front.begin(), front.end(), [&](const FrontPoint& a, const FrontPoint& b) {
+    return axes_of(clusters[a.cluster], a.layout) < axes_of(clusters[b.cluster], b.layout);
+  });
+  return front;
+}
+
+void summarise(Study& study, const StudySpec& spec, const std::vector<Cell>& cells) {
+  const bool smallest = spec.constraints.deadline_s || spec.constraints.budget;
+  study.objective = smallest ? "the smallest cluster that keeps deadline and budget"
+                             : "the fastest cluster whose last GPUs still bring half of what they could";
+  const std::vector<std::size_t> order = ranking(study, smallest);
+  if (!order.empty()) study.best = order.front();
+  if (order.size() > 1) study.runner_up = order[1];
+  study.front = pareto_front(study.clusters);
+  add_changes(study);
+  add_risks(study);
+  add_assumptions(study, spec, cells);
+}
+
+}  // namespace busbar
