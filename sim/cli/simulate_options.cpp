@@ -138,6 +138,7 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--protocol", raw.protocol, "force a protocol: LL, LL128, Simple");
   app.add_option("--channels", raw.channels, "force the number of channels")->check(CLI::Range(1, 64));
   app.add_option("--json", o.json, "write the result as JSON (-: standard output, and no text)");
+  app.add_option("--html", o.html, "write a page with charts, in one file (-: standard output, and no text)");
   app.add_option("--csv", o.csv, "write a sweep as CSV (-: standard output, and no text)");
   app.add_option("--compare", o.compare, "an earlier --json file: print before and after");
   app.add_option("--trace", o.trace,
@@ -213,9 +214,9 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "command line", .message = "--trace belongs to --workload"});
   if (o.trace_ranks && o.trace.empty())
     throw Error({.where = "command line", .message = "--trace-ranks belongs to --trace"});
-  if ((o.json == "-") + (o.csv == "-") + (o.trace == "-") > 1)
+  if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.trace == "-") > 1)
     throw Error({.where = "command line",
-                 .message = "only one of --json, --csv and --trace can go to standard output"});
+                 .message = "only one of --json, --html, --csv and --trace can go to standard output"});
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace busbar {
 struct ValidateOptions {
   std::vector<const Suite*> suites;  // at least one
   std::string calibration = "default";
-  std::vector<std::string> filters;  // "column=value", each a column of every suite here
-  std::string json, csv, markdown;   // files
-  std::string data;                  // folder of the suites' tables; "": the installed one
+  std::vector<std::string> filters;       // "column=value", each a column of every suite here
+  std::string json, html, csv, markdown;  // files
+  std::string data;                       // folder of the suites' tables; "": the installed one
   std::int64_t threads = 0, most_gpus = 0, every = 1, worst = 20;
   bool quiet = false;
 };

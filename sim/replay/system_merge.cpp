@@ -68,9 +68,12 @@ class Merger {
   // Usage of a class of channels: the flows of all of them over one link of each class.
   void sum_usage() {
     system_.links_alike.assign(graph_.links(), 0);
-    for (std::uint32_t id = 0; id < graph_.links(); ++id)
-      if (is_used(id))
-        ++system_.links_alike[graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))])];
+    system_.replayed_as.assign(graph_.links(), kNone);
+    for (std::uint32_t id = 0; id < graph_.links(); ++id) {
+      if (!is_used(id)) continue;
+      system_.replayed_as[id] = graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))]);
+      ++system_.links_alike[system_.replayed_as[id]];
+    }
     std::map<std::uint32_t, std::int64_t> flows;  // by class of channels
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
       const std::uint32_t link = graph_.vertex_of_link(id);
