@@ -2,7 +2,7 @@
 #   cmake -DSTEP=install ... -P bundle.cmake   `npm ci` of what package-lock.json pins, into FOLDER
 #   cmake -DSTEP=bundle ...  -P bundle.cmake   the bundle as the C++ source OUTPUT
 # Without Node, or where npm cannot reach its registry, OUTPUT says so, and asking for HTML fails with that message.
-# Variables: SOURCE (reports/web), FOLDER, OUTPUT, NODE, NPM ("" or ...-NOTFOUND where there is none).
+# Variables: SOURCE (reports/web), FOLDER, OUTPUT, WANTED (BUSBAR_HTML), NODE, NPM ("" where there is none).
 
 set(stamp ${FOLDER}/installed.txt)
 
@@ -29,6 +29,8 @@ if(STEP STREQUAL "install")
   else()
     file(WRITE ${stamp} "")
   endif()
+elseif(NOT WANTED)
+  write_missing("it was built with BUSBAR_HTML=OFF")
 elseif(NOT NODE OR NOT NPM)
   write_missing("Node.js and npm were not found when it was built; install them (Debian: nodejs, npm), then configure and build again")
 else()

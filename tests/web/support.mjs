@@ -1,7 +1,7 @@
 // What the cases share: writing pages, opening them, and reading their figures.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -18,6 +18,15 @@ export function runs({ bin, folder }, program, words, allowed = [0]) {
 export function both(context, program, words, allowed) {
   runs(context, program, [...words, "--json", "record.json", "--html", "page.html", "--quiet"], allowed);
   return { record: JSON.parse(readFileSync(join(context.folder, "record.json"), "utf8")), page: join(context.folder, "page.html") };
+}
+
+/** A page of a record made by hand: that of a program with its data exchanged. */
+export function withRecord(context, record) {
+  runs(context, "simulate", ["--topology", "dgx1x8.json", "--collective", "barrier", "--html", "hand.html", "--quiet"]);
+  const path = join(context.folder, "hand.html");
+  const text = JSON.stringify(record).replaceAll("<", "\\u003c");
+  writeFileSync(path, readFileSync(path, "utf8").replace(/(<script type="application\/json" id="record">)[^<]*/, (all, tag) => tag + text));
+  return path;
 }
 
 /** Opens a page and draws all its charts; what the browser complains of is an error at `close`. */

@@ -48,10 +48,10 @@ function errorsTable(r) {
   const rows = [["before the fit", "before"], ["fitted", "fitted"], [`left out, ${r.errors.left_out} at a time`, "cross_validated"]]
     .filter(([, key]) => r.errors[key].rows > 0).map(([name, key]) => ({ name, ...r.errors[key], at: `/errors/${key}` }));
   if (rows.length === 0) return null;
-  return section("Errors", "errors", "Predicted over measured, less one.", table([column("rows", { key: "name" }), column("median", { key: "median_abs_error", unit: "share", format: percent }),
+  return section("Errors", "errors", "Predicted over measured, less one.", table([column("rows", { value: (row) => row.name }), column("median", { key: "median_abs_error", unit: "share", format: percent }),
     column("mean", { key: "mean_abs_error", unit: "share", format: percent }), column("90th", { key: "p90", unit: "share", format: percent }),
     column("worst", { key: "worst", unit: "share", format: signedPercent }), column("bias", { key: "bias", unit: "share", format: signedPercent })],
-  rows.map(({ name, ...rest }) => ({ ...rest, name })), { name: "errors" }));
+  rows, { name: "errors" }));
 }
 
 const notes = (list) => (list.length > 0 ? section("Notes", "notes", null, h("ul", { class: "notes" }, list.map((note) => h("li", {}, note)))) : null);

@@ -28,7 +28,7 @@ function answerOf(r, rows) {
   const line = r.line_rates?.length > 0 ? r.line_rates.reduce((a, b) => (b.rate_Bps < a.rate_Bps ? b : a)) : null;
   return [
     ["It reaches ", figure(best, "busbw_Bps", rate), " of busbw, at ", binary(best.size_bytes),
-      line ? `: ${percent(best.busbw_Bps / line.rate_Bps)} of ${line.what} (${rate(line.rate_Bps)})` : "", "."],
+      ...(line ? rated(best.busbw_Bps, line) : []), "."],
     ["The smallest size takes ", figure(smallest, "time_s", time),
       ...(r.half_bandwidth_bytes ? [", and half of the best busbw is reached at ", figureOf(binary(r.half_bandwidth_bytes), r.half_bandwidth_bytes, "/half_bandwidth_bytes")] : []),
       `; at the largest ${rows[rows.length - 1].limit} is the limit.`],
@@ -37,6 +37,10 @@ function answerOf(r, rows) {
         ", the worst is off by ", figureOf(signedPercent(r.comparison.worst), r.comparison.worst, "/comparison/worst"), `, at ${binary(r.comparison.worst_size_bytes)}.`] : null,
   ];
 }
+
+// busbw counts what a ring would carry; where switches reduce, links carry less.
+const rated = (busbw, line) => (busbw > line.rate_Bps ? [`; ${line.what} carry ${rate(line.rate_Bps)}, which busbw may pass where switches add up`]
+  : [`: ${percent(busbw / line.rate_Bps)} of what ${line.what} carry (${rate(line.rate_Bps)})`]);
 
 function all(r, rows) {
   const measured = rows.some((row) => row.measured_s);

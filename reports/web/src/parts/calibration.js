@@ -19,7 +19,7 @@ export function fitted(points) {
     legend: { top: 0, left: 0, textStyle: { color: c.soft }, data: tables.map((name) => ({ name, icon: "circle" })), formatter: short, itemHeight: 9, ...(width < 700 ? { orient: "vertical" } : { type: "scroll" }) },
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.point ? detail(p.data.point) : "") },
     xAxis: axis(c, { type: "log", logBase: 2, axisLabel: { formatter: binary }, splitLine: { show: false } }),
-    yAxis: axis(c, { type: "log", axisLabel: { formatter: tick(time) } }),
+    yAxis: axis(c, { type: "log", axisLabel: { formatter: tick(time), showMinLabel: false } }),
     series: tables.flatMap((name, i) => {
       const list = points.filter((p) => p.table === name).sort((a, b) => a.size_bytes - b.size_bytes);
       return [

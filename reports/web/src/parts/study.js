@@ -2,7 +2,7 @@
 import { figure, tip } from "../chart.js";
 import { column, table } from "../table.js";
 import { axis, base } from "../theme.js";
-import { bytes, count, digits, flops, integer, percent, rate, tick, time } from "../format.js";
+import { bytes, count, digits, flops, integer, percent, rate, tick, time, trimmed } from "../format.js";
 
 const kSymbols = ["circle", "triangle", "diamond", "rect", "roundRect", "pin", "arrow"];
 
@@ -12,6 +12,15 @@ export const amountOf = (currency) => (value) => `${Math.abs(value) >= 1e6 ? `${
 export const energy = (joules) => (joules >= 3.6e12 ? `${digits(joules / 3.6e12)} GWh` : joules >= 3.6e9 ? `${digits(joules / 3.6e9)} MWh` : `${digits(joules / 3.6e6)} kWh`);
 
 export const clusterName = (cluster) => [cluster.name, cluster.variant].filter(Boolean).join(", ");
+
+/** An axis that shows values that lie close together apart: logarithmic only where they span more than a decade. */
+export function spanOf(values, formatter) {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  if (high > 12 * low) return { type: "log", min: low / 1.2, max: high * 1.2, axisLabel: { formatter, showMinLabel: false, showMaxLabel: false } };
+  const room = 0.06 * (high - low || low);
+  return { type: "value", scale: true, min: Math.max(0, low - room), max: high + room, axisLabel: { formatter, showMinLabel: false, showMaxLabel: false } };
+}
 
 /** Candidates of all clusters in one list; `at` points into the record. */
 export function candidatesOf(r) {
@@ -36,9 +45,12 @@ export function pareto(r, list) {
   const [x, xName, xFormat] = has("train_s") ? ["train_s", "time to train", span] : ["step_time_s", "step time", time];
   const [y, yName, yFormat] = has("cost") ? ["cost", "cost", amountOf(r.currency ?? "")] : ["memory_bytes", "memory per GPU", bytes];
   const clusters = [...new Set(list.map((c) => c.clusterName))];
+  const days = x === "train_s" && list.some((c) => c[x] > 2 * 86400) ? 86400 : 1;  // so that ticks are whole days
   const shown = list.filter((c) => c[x] > 0 && c[y] > 0);
   if (shown.length === 0) return null;
   const front = shown.filter((c) => c.onFront).sort((a, b) => a[x] - b[x]);
+  // Of the three figures two are drawn: the edge of what they leave possible.
+  const edge = front.filter((k, i) => front.slice(0, i).every((earlier) => k[y] < earlier[y]));
   const detail = (c) => tip(c.layout, [["cluster", c.clusterName], [xName, xFormat(c[x])], [yName, yFormat(c[y])], ["step", time(c.step_time_s)], c.mfu ? ["MFU", percent(c.mfu)] : null,
     ["memory", bytes(c.memory_bytes)]]);
   const option = (width, c) => ({
@@ -46,14 +58,14 @@ export function pareto(r, list) {
     grid: { ...base(c).grid, top: 40, bottom: 34, right: 24 },
     legend: { top: 0, left: 0, type: "scroll", itemWidth: 12, itemHeight: 10, textStyle: { color: c.soft }, data: clusters },
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.candidate ? detail(p.data.candidate) : "") },
-    xAxis: axis(c, { type: "log", name: xName, nameLocation: "middle", nameGap: 22, axisLabel: { formatter: tick(xFormat) }, min: (v) => v.min / 1.15, max: (v) => v.max * 1.15 }),
-    yAxis: axis(c, { type: "log", name: yName, nameLocation: "end", nameGap: 6, nameTextStyle: { align: "left", color: c.soft }, axisLabel: { formatter: tick(yFormat) }, min: (v) => v.min / 1.15, max: (v) => v.max * 1.15 }),
+    xAxis: axis(c, { name: xName, nameLocation: "middle", nameGap: 22, ...spanOf(shown.map((k) => k[x] / days), (v) => tick(xFormat)(v * days)) }),
+    yAxis: axis(c, { name: yName, nameLocation: "end", nameGap: 6, nameTextStyle: { align: "left", color: c.soft }, ...spanOf(shown.map((k) => k[y]), tick(yFormat)) }),
     series: [
       ...clusters.map((name, i) => ({ name, type: "scatter", symbol: kSymbols[i % kSymbols.length], itemStyle: { color: c.list[i % 7] },
-        data: shown.filter((k) => k.clusterName === name).map((candidate) => ({ value: [candidate[x], candidate[y]], candidate, symbolSize: candidate.best ? 17 : candidate.onFront ? 12 : 8,
+        data: shown.filter((k) => k.clusterName === name).map((candidate) => ({ value: [candidate[x] / days, candidate[y]], candidate, symbolSize: candidate.best ? 17 : candidate.onFront ? 12 : 8,
           itemStyle: { opacity: candidate.onFront ? 1 : 0.4, borderColor: candidate.best ? c.ink : "transparent", borderWidth: candidate.best ? 2 : 0 },
           label: candidate.best ? { show: true, formatter: "best", position: "top", color: c.ink, fontWeight: 600 } : undefined })) })),
-      { name: "front", type: "line", step: "end", silent: true, symbol: "none", z: 1, lineStyle: { color: c.soft, width: 1, type: "dashed" }, data: front.map((k) => [k[x], k[y]]) },
+      { name: "front", type: "line", step: "end", silent: true, symbol: "none", z: 1, lineStyle: { color: c.soft, width: 1, type: "dashed" }, data: edge.map((k) => [k[x] / days, k[y]]) },
     ],
   });
   return figure({ title: `${xName[0].toUpperCase()}${xName.slice(1)} against ${yName}`, id: "pareto", height: (width) => (width < 500 ? 340 : 430), option,
@@ -73,7 +85,7 @@ export function scaling(r) {
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.point ? tip(p.seriesName, [["GPUs", integer(p.data.point.gpus)], ["tokens/s", integer(p.data.point.tokens_per_s)],
       ["per GPU, over the smallest", percent(p.data.point.efficiency)], p.data.point.marginal !== undefined ? ["of the GPUs added", percent(p.data.point.marginal)] : null]) : "") },
     xAxis: axis(c, { type: "log", logBase: 2, name: "GPUs", nameLocation: "middle", nameGap: 22, axisLabel: { formatter: integer } }),
-    yAxis: axis(c, { type: "log", name: "tokens/s", nameLocation: "end", nameGap: 6, axisLabel: { formatter: (v) => rate(v).replace(/B\/s$/, "").trim() } }),
+    yAxis: axis(c, { name: "tokens/s", nameLocation: "end", nameGap: 6, ...spanOf(rows.map((row) => row.tokens_per_s), (v) => trimmed(rate(v)).replace(/B\/s$/, "").trim()) }),
     series: curves.flatMap((curve, i) => {
       const first = curve.points[0];
       const last = curve.points[curve.points.length - 1];

@@ -28,7 +28,7 @@ function bands(rows, c, width) {
     const from = i > 0 ? Math.sqrt(runs[i - 1].to * run.from) : run.from;
     const room = (width * Math.log(to / from)) / Math.log(rows[rows.length - 1].size_bytes / rows[0].size_bytes || 2);
     return [{ xAxis: from, itemStyle: { color: i % 2 ? c.raised : c.line, opacity: 0.5 },
-      label: { show: room > 7 * run.name.length, formatter: run.name, color: c.soft, position: "insideTop", fontSize: 11 } }, { xAxis: Math.max(to, from * 1.0001) }];
+      label: { show: room > 7 * run.name.length, formatter: run.name, color: c.soft, position: "insideBottom", fontSize: 11 } }, { xAxis: Math.max(to, from * 1.0001) }];
   });
 }
 
@@ -45,22 +45,24 @@ function seriesOf(rows, c, width, y, withBands) {
 function chart({ record, rows, y, format, title, id, says, lines, logarithmic, controls, ready }) {
   const measured = rows.filter((row) => row.measured_s);
   const compared = record.compared ?? [];
+  const names = ["predicted", ...(measured.length > 0 ? ["measured"] : []), ...compared.map((other) => other.name)];
+  const rates = [...(lines ?? [])].sort((a, b) => b.rate_Bps - a.rate_Bps);
   const option = (width, c) => ({
     ...base(c),
     grid: { ...base(c).grid, top: 34, bottom: 30, right: 16 },
-    legend: { top: 0, left: 0, itemWidth: 18, itemHeight: 10, textStyle: { color: c.soft } },
+    legend: { top: 0, left: 0, itemWidth: 18, itemHeight: 10, textStyle: { color: c.soft }, data: names },
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.at === undefined ? tip(`${p.seriesName}, ${binary(p.value[0])}`, [[title, format(p.value[1])]]) : detail(rows[p.data.at])) },
     xAxis: axis(c, { type: "log", logBase: 2, axisLabel: { formatter: binary }, splitLine: { show: false },
       min: rows[0].size_bytes, max: rows[rows.length - 1].size_bytes }),
-    yAxis: axis(c, { type: logarithmic() ? "log" : "value", axisLabel: { formatter: tick(format) }, ...(logarithmic() ? {} : { min: 0 }) }),
+    yAxis: axis(c, { type: logarithmic() ? "log" : "value", axisLabel: { formatter: tick(format), showMinLabel: !logarithmic() }, ...(logarithmic() ? {} : { min: 0 }) }),
     series: [
       seriesOf(rows, c, width - 80, y, true),
       ...(measured.length > 0 ? [{ name: "measured", type: "scatter", symbol: "emptyCircle", symbolSize: 11, z: 6, itemStyle: { color: c.vermilion, borderWidth: 2 },
         data: measured.map((row) => ({ value: [row.size_bytes, y({ ...row, time_s: row.measured_s, busbw_Bps: measuredBusbw(row) })], at: rows.indexOf(row) })) }] : []),
       ...compared.map((other, i) => ({ name: other.name, type: "line", symbolSize: 5, lineStyle: { type: "dashed", color: c.list[(i + 3) % 8] },
         itemStyle: { color: c.list[(i + 3) % 8] }, data: other.rows.map((row) => [row.size_bytes, y(row)]) })),
-      ...(lines ?? []).map((line) => ({ name: line.what, type: "line", data: [], markLine: { symbol: "none", silent: true, lineStyle: { color: c.ink, type: "dashed", width: 1 },
-        label: { formatter: `${line.what}: ${rate(line.rate_Bps)}`, position: "insideStartTop", color: c.ink }, data: [{ yAxis: line.rate_Bps }] } })),
+      ...rates.map((line, i) => ({ name: line.what, type: "line", data: [], markLine: { symbol: "none", silent: true, lineStyle: { color: c.ink, type: "dashed", width: 1 },
+        label: { formatter: `${line.what}: ${rate(line.rate_Bps)}`, position: i === 0 ? "insideStartTop" : "insideStartBottom", color: c.ink }, data: [{ yAxis: line.rate_Bps }] } })),
     ],
   });
   return figure({ title, id, says, controls, ready, option, tableAt: "sizes", height: (width) => (width < 500 ? 300 : 400),
