@@ -38,7 +38,7 @@ export const cases = {
     await figuresEqual(tab, record, 15);
     assert.ok((await chartsAreWhole(tab)).includes("sensitivity-chart"));
     // Not the batch: a step with less of it does less.
-    assert.ok((await tab.textContent(".answer")).includes("10 % more rdma bandwidth would shorten the step by about 3.1 %"));
+    assert.ok((await tab.textContent(".answer")).replaceAll("\u00a0", " ").includes("10 % more rdma bandwidth would shorten the step by about 3.1 %"));
     await close();
   },
 };

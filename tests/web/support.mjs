@@ -55,7 +55,7 @@ const kUnits = { s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9, h: 3600, days: 86400, B:
 
 /** "−1.23 ms" -> -0.00123. */
 export function numberOf(text) {
-  const found = text.replaceAll(",", "").replace("−", "-").match(/^([+-]?[\d.]+(?:e[+-]?\d+)?)(?: (\S+))?/);
+  const found = text.replaceAll(",", "").replace("−", "-").match(/^([+-]?[\d.]+(?:e[+-]?\d+)?)(?:[ \u00a0](\S+))?/);
   assert.ok(found, `not a figure: ${text}`);
   if (found[2]) assert.ok(found[2] in kUnits, `unknown unit in: ${text}`);
   return Number(found[1]) * (kUnits[found[2]] ?? 1);

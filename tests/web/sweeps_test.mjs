@@ -12,7 +12,7 @@ export const cases = {
     const { tab, close } = await opened(context, page);
     await figuresEqual(tab, record, 5 * record.rows.length);
     assert.deepEqual(await chartsAreWhole(tab), ["busbw-chart", "time-chart"]);
-    const drawn = await tab.textContent("#busbw-chart");
+    const drawn = (await tab.textContent("#busbw-chart")).replaceAll("\u00a0", " ");
     for (const words of ["the NICs of a host: 400 GB/s", "a GPU's links inside its host: 450 GB/s"]) assert.ok(drawn.includes(words), words);
     const choices = new Set(record.rows.map((row) => `${row.algorithm}/${row.protocol}`));
     assert.ok([...choices].some((choice) => drawn.includes(choice)), "algorithm and protocol stand along the curve");

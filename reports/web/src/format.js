@@ -14,26 +14,29 @@ export function digits(value) {
   return value.toFixed(Math.min(7, Math.max(0, 2 - Math.floor(Math.log10(size) + 1e-12))));
 }
 
+// Between a number and its unit no line breaks.
+const kGap = "\u00a0";
+
 function scaled(value, units) {
-  if (value === 0) return `0 ${units[units.length - 1][1]}`;
+  if (value === 0) return `0${kGap}${units[units.length - 1][1]}`;
   const size = Math.abs(value);
   const [scale, unit] = units.find(([from]) => size >= from * 0.9995) ?? units[units.length - 1];
-  return `${digits(value / scale)} ${unit}`;
+  return `${digits(value / scale)}${kGap}${unit}`;
 }
 
 /** "32.0 MiB" -> "32 MiB": for axes, and for sizes that are powers of two. */
 export const trimmed = (text) => text.replace(/(\.\d*?)0+(?=\s|$)/, "$1").replace(/\.(?=\s|$)/, "");
 export const tick = (format) => (value) => trimmed(format(value));
 
-export const time = (seconds) => (seconds === 0 ? "0 s" : scaled(seconds, kTimes));
+export const time = (seconds) => (seconds === 0 ? `0${kGap}s` : scaled(seconds, kTimes));
 export const bytes = (count) => scaled(count, kBytes);
 export const binary = (count) => trimmed(scaled(count, kBinary));
 export const rate = (perSecond) => scaled(perSecond, kBytes) + "/s";
 export const flops = (perSecond) => scaled(perSecond, kFlops);
 export const integer = (value) => Math.round(value).toLocaleString("en-US");
 export const plain = (value) => digits(value);
-export const percent = (share) => `${fixed(100 * share)} %`;
-export const signedPercent = (share) => `${share > 0 ? "+" : share < 0 ? "−" : ""}${fixed(Math.abs(100 * share))} %`;
+export const percent = (share) => `${fixed(100 * share)}${kGap}%`;
+export const signedPercent = (share) => `${share > 0 ? "+" : share < 0 ? "−" : ""}${fixed(Math.abs(100 * share))}${kGap}%`;
 export const money = (amount) => `${amount >= 1e6 ? `${digits(amount / 1e6)} million` : integer(amount)} USD`;
 export const text = (value) => String(value);
 

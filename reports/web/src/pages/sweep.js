@@ -39,7 +39,7 @@ function answerOf(r, rows) {
 }
 
 // busbw counts what a ring would carry; where switches reduce, links carry less.
-const rated = (busbw, line) => (busbw > line.rate_Bps ? [`; ${line.what} carry ${rate(line.rate_Bps)}, which busbw may pass where switches add up`]
+const rated = (busbw, line) => (busbw > line.rate_Bps ? [`; ${line.what} carry ${rate(line.rate_Bps)}, which busbw may pass where switches do the adding`]
   : [`: ${percent(busbw / line.rate_Bps)} of what ${line.what} carry (${rate(line.rate_Bps)})`]);
 
 function all(r, rows) {

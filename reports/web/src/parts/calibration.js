@@ -23,7 +23,7 @@ export function fitted(points) {
     series: tables.flatMap((name, i) => {
       const list = points.filter((p) => p.table === name).sort((a, b) => a.size_bytes - b.size_bytes);
       return [
-        { name, type: "scatter", symbol: "circle", symbolSize: 8, itemStyle: { color: c.list[i] }, data: list.map((point) => ({ value: [point.size_bytes, point.measured_s], point, symbol: point.outlier ? "emptyCircle" : "circle" })) },
+        { name, type: "scatter", symbol: "circle", symbolSize: 8, itemStyle: { color: c.list[i] }, data: list.map((point) => ({ value: [point.size_bytes, point.measured_s], point, ...(point.outlier ? { itemStyle: { color: "transparent", borderColor: c.list[i], borderWidth: 2 } } : {}) })) },
         { name, type: "line", symbol: "none", lineStyle: { color: c.list[i], width: 2 }, data: list.map((p) => [p.size_bytes, p.fitted_s]) },
         { name, type: "line", symbol: "none", lineStyle: { color: c.list[i], width: 1, type: "dotted" }, data: list.map((p) => [p.size_bytes, p.before_s]) },
       ];
@@ -51,7 +51,7 @@ export function residuals(points) {
     xAxis: axis(c, { type: "log", logBase: 2, axisLabel: { formatter: binary }, splitLine: { show: false } }),
     yAxis: axis(c, { type: "value", min: -cut, max: cut, axisLabel: { formatter: tick(signedPercent), showMinLabel: false, showMaxLabel: false } }),
     series: [
-      { name: "before the fit", type: "scatter", symbol: "emptyCircle", symbolSize: 7, itemStyle: { color: c.grey }, data: points.map((p) => [p.size_bytes, clipped(p.errorBefore)]) },
+      { name: "before the fit", type: "scatter", symbol: "circle", symbolSize: 7, itemStyle: { color: "transparent", borderColor: c.grey, borderWidth: 1.5 }, data: points.map((p) => [p.size_bytes, clipped(p.errorBefore)]) },
       { name: "fitted", type: "scatter", symbolSize: 7, itemStyle: { color: c.blue }, data: points.map((p) => [p.size_bytes, clipped(p.error)]),
         markArea: { silent: true, itemStyle: { color: c.green, opacity: 0.12 }, data: [[{ yAxis: -0.1 }, { yAxis: 0.1 }]] } },
     ],

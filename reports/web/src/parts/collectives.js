@@ -15,7 +15,7 @@ export function collectives(r) {
   const option = (width, c) => ({
     ...base(c),
     grid: { ...base(c).grid, right: 24, top: 30, bottom: 26 },
-    legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, textStyle: { color: c.soft }, selectedMode: false },
+    legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, textStyle: { color: c.soft }, selectedMode: false, data: ["alone on the machine"] },
     tooltip: { ...base(c).tooltip, formatter: (p) => detail(shown[p.dataIndex]) },
     xAxis: axis(c, { type: "value", min: 0, axisLabel: { formatter: tick(rate) }, splitNumber: width < 500 ? 2 : 5 }),
     yAxis: axis(c, { type: "category", inverse: true, data: shown.map(name), splitLine: { show: false },

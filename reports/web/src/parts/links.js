@@ -6,6 +6,7 @@ import { axis, base } from "../theme.js";
 import { bytes, count, integer, percent, rate } from "../format.js";
 import { connections, hostsShown, placesOf } from "./places.js";
 
+const kQuiet = 0.125;  // below this over the step all links look alike: their peaks are told first
 const kLabels = { gpu: "GPU", nic: "NIC", nvswitch: "NVSwitch", "pcie-switch": "PCIe", cpu: "CPU" };
 
 export function links(r) {
@@ -22,10 +23,11 @@ function heat(share, c) {
 function drawing(r) {
   const { nodes } = r.layout;
   const edges = connections(r.layout.links);
-  const state = { key: "busy_fraction" };
-  const choose = h("select", { "aria-label": "What the colours show" }, h("option", { value: "busy_fraction" }, "over the step"),
-    h("option", { value: "peak_fraction" }, "at its peak"));
   const fullest = [...edges].sort((a, b) => b.busy_fraction - a.busy_fraction)[0];
+  const idle = fullest.busy_fraction < kQuiet;
+  const state = { key: idle ? "peak_fraction" : "busy_fraction" };
+  const choose = h("select", { "aria-label": "What the colours show" }, h("option", { value: "busy_fraction", selected: !idle }, "over the step"),
+    h("option", { value: "peak_fraction", selected: idle }, "at its peak"));
   const name = (e) => `${nodes[e.from].name} – ${nodes[e.to].name}`;
   let chart = null;
   let last = null;
@@ -54,13 +56,16 @@ function drawing(r) {
 }
 
 function drawn({ nodes, edges, width, c, key, name }) {
-  const { places, boxes, height } = placesOf(nodes, width);
+  const { places, rooms, boxes, height } = placesOf(nodes, width);
   const crowded = width / Math.max(1, hostsShown(nodes, width).length) < 330;
   const visible = nodes.map((n, i) => ({ ...n, i })).filter((n) => places[n.i]);
   const number = new Map(visible.map((n, k) => [n.i, k]));
   const seen = edges.filter((e) => number.has(e.from) && number.has(e.to)).sort((a, b) => a[key] - b[key]);
+  // A part that stands for several has connections to others of its kind, which have no place of their own.
+  const among = (i) => edges.filter((e) => e.from === i && e.to === i).map((e) => `, ${percent(e[key])} among them`).join("");
   const labelOf = (n) => (n.host ? (n.kind === "gpu" || n.kind === "nic" ? (crowded ? n.name.replace(/\D+/, "") : n.name) : crowded ? "" : kLabels[n.kind] ?? n.kind)
-    : n.members > 1 ? `${n.name} (${integer(n.members)} alike)` : n.name);
+    : rooms[n.i] < 40 ? n.name.replace(/\D+/, "") : `${n.name}${n.members > 1 ? ` (${integer(n.members)} alike)` : ""}${among(n.i)}`);
+  const boxOf = (n) => [Math.max(14, Math.min(rooms[n.i], n.host ? 74 : 260, 16 + 6.4 * labelOf(n).length)), n.host ? 20 : 24];
   return {
     ...base(c),
     grid: { left: 0, right: 0, top: 0, bottom: 0 },
@@ -72,19 +77,24 @@ function drawn({ nodes, edges, width, c, key, name }) {
         const b = boxes[params.dataIndex];
         return { type: "group", children: [
           { type: "rect", shape: { x: b.x, y: b.y, width: b.width, height: b.height, r: 8 }, style: { fill: c.raised, stroke: c.line } },
-          { type: "text", style: { text: `host ${b.name}`, x: b.x + 10, y: b.y + b.height - 16, fill: c.soft, fontSize: 11 } }] };
+          { type: "text", style: { text: hostsOf(nodes, b.name), x: b.x + 10, y: b.y + b.height - 17, fill: c.soft, fontSize: 11 } }] };
       } },
       { type: "graph", coordinateSystem: "cartesian2d", z: 2, roam: false, cursor: "default",
         data: visible.map((n) => ({ name: String(n.i), value: places[n.i], node: n, symbol: n.host ? "roundRect" : "rect",
-          symbolSize: n.host ? (crowded ? [16, 16] : [Math.min(74, 16 + 7 * labelOf(n).length), 20]) : [Math.min(190, 26 + 7 * labelOf(n).length), 24],
-          itemStyle: { color: c.paper, borderColor: c.soft, borderWidth: 1 },
-          label: { show: true, formatter: labelOf(n), color: c.ink, fontSize: 10 } })),
+          symbolSize: n.host && crowded ? [16, 16] : boxOf(n), itemStyle: { color: c.line, borderWidth: 0 },
+          label: { show: true, formatter: labelOf(n), color: c.ink, fontSize: 10, width: Math.max(16, rooms[n.i]), overflow: "truncate" } })),
         links: seen.map((e) => ({ source: number.get(e.from), target: number.get(e.to), edge: e,
           lineStyle: { color: heat(e[key], c), width: 1 + 4 * Math.min(1, e[key]), opacity: 1,
             curveness: e.from !== e.to && places[e.from][1] === places[e.to][1] ? 0.35 : 0 } })),
         emphasis: { focus: "none", lineStyle: { width: 7 } } },
     ],
   };
+}
+
+// As many as its first GPU stands for.
+function hostsOf(nodes, name) {
+  const alike = nodes.find((n) => n.host === name)?.members ?? 1;
+  return alike > 1 ? `host ${name} and ${integer(alike - 1)} alike` : `host ${name}`;
 }
 
 const edgeTip = (e, name) => tip(name(e), [["class", e.class], ["capacity", rate(e.capacity_Bps)], ["over the step", percent(e.busy_fraction)],

@@ -57,7 +57,7 @@ function chart({ record, rows, y, format, title, id, says, lines, logarithmic, c
     yAxis: axis(c, { type: logarithmic() ? "log" : "value", axisLabel: { formatter: tick(format), showMinLabel: !logarithmic() }, ...(logarithmic() ? {} : { min: 0 }) }),
     series: [
       seriesOf(rows, c, width - 80, y, true),
-      ...(measured.length > 0 ? [{ name: "measured", type: "scatter", symbol: "emptyCircle", symbolSize: 11, z: 6, itemStyle: { color: c.vermilion, borderWidth: 2 },
+      ...(measured.length > 0 ? [{ name: "measured", type: "scatter", symbol: "circle", symbolSize: 10, z: 6, itemStyle: { color: "transparent", borderColor: c.vermilion, borderWidth: 2 },
         data: measured.map((row) => ({ value: [row.size_bytes, y({ ...row, time_s: row.measured_s, busbw_Bps: measuredBusbw(row) })], at: rows.indexOf(row) })) }] : []),
       ...compared.map((other, i) => ({ name: other.name, type: "line", symbolSize: 5, lineStyle: { type: "dashed", color: c.list[(i + 3) % 8] },
         itemStyle: { color: c.list[(i + 3) % 8] }, data: other.rows.map((row) => [row.size_bytes, y(row)]) })),

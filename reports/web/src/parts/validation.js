@@ -18,7 +18,7 @@ export function scatter({ rows, unit, format, title, id, rowsAtId }) {
   const kinds = [...new Set(rows.map((row) => row.gpu || row.system))];
   const low = Math.min(...rows.map((row) => Math.min(x(row), y(row)))) / 1.3;
   const high = Math.max(...rows.map((row) => Math.max(x(row), y(row)))) * 1.3;
-  const symbols = ["circle", "triangle", "diamond", "rect", "roundRect", "pin", "emptyCircle", "emptyTriangle"];
+  const symbols = ["circle", "triangle", "diamond", "rect", "roundRect", "pin", "arrow"];
   const line = (factor, c, type, name) => ({ name, type: "line", data: [[low, low * factor], [high, high * factor]], symbol: "none", silent: true, z: 1, tooltip: { show: false },
     lineStyle: { color: c.soft, width: 1, type } });
   const option = (width, c) => ({
