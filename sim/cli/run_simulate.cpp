@@ -8,6 +8,7 @@
 
 #include "reports/explain.h"
 #include "reports/html.h"
+#include "reports/step_tables.h"
 #include "reports/summary.h"
 #include "reports/timeline_io.h"
 #include "sim/base/error.h"
@@ -118,7 +119,7 @@ InputRecord record_of(const SimulateOptions& o, const Inputs& inputs, const Nccl
 }
 
 bool shows_text(const SimulateOptions& o) {
-  return !o.quiet && o.json != "-" && o.html != "-" && o.csv != "-" && o.trace != "-";
+  return !o.quiet && o.json != "-" && o.html != "-" && o.csv != "-" && o.markdown != "-" && o.trace != "-";
 }
 
 void print(const SimulateOptions& o, const std::string& text) {
@@ -219,6 +220,7 @@ int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& to
   if (!o.html.empty()) write_output(o.html, sweep_html(result));
   if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.csv.empty()) write_output(o.csv, sweep_csv(result));
+  if (!o.markdown.empty()) write_output(o.markdown, sweep_markdown(result));
   print(o, sweep_text(result) + compared + (o.explain ? explain_text(result) : ""));
   return 0;
 }
@@ -259,8 +261,11 @@ int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& top
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
   if (!o.html.empty()) write_output(o.html, step_html(result));
+  if (!o.csv.empty()) write_output(o.csv, step_csv(result));
+  if (!o.markdown.empty()) write_output(o.markdown, step_markdown(result));
   if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
-  print(o, inputs_line(inputs) + summary_text(result) + compared + (o.explain ? explain_text(result) : ""));
+  print(o, inputs_line(inputs) + summary_text(result, colours_wanted()) + compared +
+               (o.explain ? explain_text(result) : ""));
   return 0;
 }
 

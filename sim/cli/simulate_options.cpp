@@ -139,7 +139,8 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--channels", raw.channels, "force the number of channels")->check(CLI::Range(1, 64));
   app.add_option("--json", o.json, "write the result as JSON (-: standard output, and no text)");
   app.add_option("--html", o.html, "write a page with charts, in one file (-: standard output, and no text)");
-  app.add_option("--csv", o.csv, "write a sweep as CSV (-: standard output, and no text)");
+  app.add_option("--csv", o.csv, "write the tables as CSV (-: standard output, and no text)");
+  app.add_option("--md", o.markdown, "write the tables as Markdown (-: standard output, and no text)");
   app.add_option("--compare", o.compare, "an earlier --json file: print before and after");
   app.add_option("--trace", o.trace,
                  "write a timeline of the step, for ui.perfetto.dev (-: standard output)");
@@ -200,8 +201,8 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
   if (o.workload.empty() && !o.collective && !o.dump_topology.empty()) return;
   if (o.workload.empty() == !o.collective)
     throw Error({.where = "command line", .message = "give either --workload FILE or --collective NAME"});
-  if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty() || !o.csv.empty()))
-    throw Error({.where = "command line", .message = "--sizes, --ranks and --csv belong to --collective"});
+  if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty()))
+    throw Error({.where = "command line", .message = "--sizes and --ranks belong to --collective"});
   const bool sweep_only =
       !o.measured.empty() || o.isolated || o.calls.cuda_graph || o.calls.gpus_per_process != 1;
   if (!o.collective && sweep_only)
@@ -214,9 +215,9 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "command line", .message = "--trace belongs to --workload"});
   if (o.trace_ranks && o.trace.empty())
     throw Error({.where = "command line", .message = "--trace-ranks belongs to --trace"});
-  if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.trace == "-") > 1)
+  if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.markdown == "-") + (o.trace == "-") > 1)
     throw Error({.where = "command line",
-                 .message = "only one of --json, --html, --csv and --trace can go to standard output"});
+                 .message = "only one of --json, --html, --csv, --md and --trace can go to standard output"});
 }
 
 }  // namespace

@@ -27,6 +27,18 @@ TEST_F(Html, OfTwoOutputsOnlyOneCanBeStandardOutput) {
   EXPECT_EQ(calibrate("--show x.json --html - --md -").exit_code, 2);
 }
 
+TEST_F(Html, TablesOfAStepAreCsvAndMarkdown) {
+  const Outcome csv = simulate(kStep + "--csv -");
+  EXPECT_EQ(csv.exit_code, 0);
+  EXPECT_TRUE(csv.out.starts_with("table,row,figure,unit,value\nstep,step_time_s,value,,"));
+  EXPECT_NE(csv.out.find("\nsplit,compute,time,s,"), std::string::npos);
+  const Outcome markdown = simulate(kStep + "--md -");
+  EXPECT_TRUE(markdown.out.starts_with("## Llama 2 7B"));
+  EXPECT_NE(markdown.out.find("### Collectives"), std::string::npos);
+  const Outcome sweep = simulate("--topology dgx1x8.json --collective all_reduce --sizes 1M --md -");
+  EXPECT_NE(sweep.out.find("| size(B) | count |"), std::string::npos) << sweep.out;
+}
+
 TEST_F(Html, AloneOnStandardOutputWithoutText) {
   if (!web_bundle().missing.empty()) GTEST_SKIP() << web_bundle().missing;
   const Outcome page = simulate("--topology dgx1x8.json --collective all_reduce --sizes 1M --html -");

@@ -25,7 +25,7 @@ function answerOf(v, at) {
   const worst = v.largest_disagreement;
   const inside = v.rows.filter((row) => Math.abs(row.error) <= 0.1).length;
   return [
-    [`${v.suite}: half of `, figure("rows", integer), ` predictions are within `, figure("median_abs_error", percent), ", nine in ten within ", figure("p90", percent), "."],
+    [`Of the suite “${v.suite}”, half of `, figure("rows", integer), ` predictions are within `, figure("median_abs_error", percent), ", nine in ten within ", figure("p90", percent), "."],
     [`${percent(inside / v.rows.length)} lie within 10 %; the middle of all errors is `, figure("bias", signedPercent), s.bias > 0.02 ? ": predictions are mostly too slow." : s.bias < -0.02 ? ": predictions are mostly too fast." : ", so neither side is favoured."],
     worst ? ["Furthest off: ", `${worst.what} (${worst.system}), by `, figureOf(signedPercent(worst.error), worst.error, `${at}/largest_disagreement/error`), "."] : null,
   ];

@@ -4,7 +4,7 @@ import { column, table } from "../table.js";
 import { axis, base } from "../theme.js";
 import { bytes, count, digits, flops, integer, percent, rate, tick, time, trimmed } from "../format.js";
 
-const kSymbols = ["circle", "triangle", "diamond", "rect", "roundRect", "pin", "arrow"];
+const kSymbols = ["circle", "triangle", "diamond", "rect", "roundRect"];
 
 /** Seconds as days where they are that long. */
 export const span = (seconds) => (seconds >= 2 * 86400 ? `${digits(seconds / 86400)} days` : seconds >= 7200 ? `${digits(seconds / 3600)} h` : time(seconds));

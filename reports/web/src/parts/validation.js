@@ -18,7 +18,7 @@ export function scatter({ rows, unit, format, title, id, rowsAtId }) {
   const kinds = [...new Set(rows.map((row) => row.gpu || row.system))];
   const low = Math.min(...rows.map((row) => Math.min(x(row), y(row)))) / 1.3;
   const high = Math.max(...rows.map((row) => Math.max(x(row), y(row)))) * 1.3;
-  const symbols = ["circle", "triangle", "diamond", "rect", "roundRect", "pin", "arrow"];
+  const symbols = ["circle", "triangle", "diamond", "rect", "roundRect"];
   const line = (factor, c, type, name) => ({ name, type: "line", data: [[low, low * factor], [high, high * factor]], symbol: "none", silent: true, z: 1, tooltip: { show: false },
     lineStyle: { color: c.soft, width: 1, type } });
   const option = (width, c) => ({
@@ -30,7 +30,7 @@ export function scatter({ rows, unit, format, title, id, rowsAtId }) {
     xAxis: axis(c, { type: "log", name: "measured", nameLocation: "middle", nameGap: 22, min: low, max: high, axisLabel: { formatter: tick(format), showMinLabel: false, showMaxLabel: false } }),
     yAxis: axis(c, { type: "log", name: "predicted", nameLocation: "end", nameGap: 6, min: low, max: high, axisLabel: { formatter: tick(format), showMinLabel: false, showMaxLabel: false } }),
     series: [line(1, c, "solid"), line(1 + kBand, c, "dashed"), line(1 - kBand, c, "dashed"),
-      ...kinds.map((kind, i) => ({ name: kind, type: "scatter", symbol: symbols[i % symbols.length], symbolSize: 7, itemStyle: { color: c.list[i % 7], opacity: 0.75 },
+      ...kinds.map((kind, i) => ({ name: kind, type: "scatter", symbol: symbols[i % symbols.length], symbolSize: 7, itemStyle: { color: c.list[i % 8], opacity: 0.75 },
         data: rows.filter((row) => (row.gpu || row.system) === kind).map((row) => ({ value: [x(row), y(row)], row })) }))],
   });
   return figure({ title: capital(title), id, option, tableAt: rowsAtId, height: (width) => Math.min(560, Math.max(340, width * 0.5)),
