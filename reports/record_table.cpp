@@ -19,6 +19,7 @@ Section section_of(const RecordTable& table, std::size_t most) {
   for (const auto& row : table.rows) {
     if (section.rows.size() > most) break;
     std::vector<std::string> cells;
+    cells.reserve(row.size());
     for (const CellModel& cell : row) cells.push_back(cell.text);
     section.rows.push_back(std::move(cells));
   }

@@ -82,19 +82,19 @@ TEST_P(ValidateRefuses, WithOneLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Calls, ValidateRefuses,
-    testing::Values(BadCall{"", "command line: --suite NAME is missing; see --help for examples"},
-                    BadCall{"--suite step",
-                            "--suite: expected collectives, calibration, kernels, steps, sweeps, memory or "
-                            "all, got 'step'; did "
-                            "you mean 'steps'?"},
-                    BadCall{"--suite kernels --filter source=x",
-                            "--filter: expected of the suite kernels gpu, kind or type, got 'source'"},
-                    BadCall{"--suite kernels --data data --filter gpu=none",
-                            "suite kernels: the filters leave no row"},
-                    BadCall{"--suite kernels --data data --calibration mine",
-                            "--calibration: expected default, ideal or a busbar.profile/1 file, got 'mine'"},
-                    BadCall{"--suite kernels --json - --csv -",
-                            "command line: only one of --json, --html, --csv and --md can go to standard output"}),
+    testing::Values(
+        BadCall{"", "command line: --suite NAME is missing; see --help for examples"},
+        BadCall{"--suite step",
+                "--suite: expected collectives, calibration, kernels, steps, sweeps, memory or "
+                "all, got 'step'; did "
+                "you mean 'steps'?"},
+        BadCall{"--suite kernels --filter source=x",
+                "--filter: expected of the suite kernels gpu, kind or type, got 'source'"},
+        BadCall{"--suite kernels --data data --filter gpu=none", "suite kernels: the filters leave no row"},
+        BadCall{"--suite kernels --data data --calibration mine",
+                "--calibration: expected default, ideal or a busbar.profile/1 file, got 'mine'"},
+        BadCall{"--suite kernels --json - --csv -",
+                "command line: only one of --json, --html, --csv and --md can go to standard output"}),
     [](const auto& m) { return fmt::format("call{}", m.index); });
 
 TEST_F(Validate, NamesFileAndLineOfABadTable) {

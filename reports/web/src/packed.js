@@ -26,5 +26,5 @@ function trackOf(packed) {
     return { stream: packed.streams[stream], operation: packed.operation[i], what: packed.whats[packed.what[i]],
       group: packed.groups[packed.group[i]], arrive_s: second(arrive), start_s: second(start), end_s: second(ends[stream]) };
   });
-  return { rank: packed.rank, program: packed.program, ranks: packed.ranks, entries };
+  return { rank: packed.rank, program: packed.program, entries };
 }

@@ -6,7 +6,7 @@ export function lanesOf(timeline) {
     const streams = [...new Set(track.entries.map((e) => e.stream))];
     return streams.map((stream) => {
       const entries = track.entries.filter((e) => e.stream === stream).sort((a, b) => a.start_s - b.start_s);
-      return { track: t, program: track.program, rank: track.rank, ranks: track.ranks, stream, entries,
+      return { track: t, program: track.program, rank: track.rank, stream, entries,
         start: Float64Array.from(entries, (e) => e.start_s), end: Float64Array.from(entries, (e) => e.end_s) };
     });
   });

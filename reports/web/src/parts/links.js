@@ -40,13 +40,14 @@ function drawing(r) {
     chart?.setOption(option(...last), { notMerge: true });
   });
   const folded = nodes.some((n) => n.members > 1);
+  const hosts = new Set(nodes.map((n) => n.host).filter(Boolean)).size;
   const scale = h("ul", { class: "legend" }, [0, 0.25, 0.5, 0.75, 1].map((share, i) =>
     h("li", {}, h("i", { style: `background: var(--heat-${i})` }), `${100 * share} %`)));
   return figure({
     title: "Load of the links", id: "load",
-    says: `Share of what a link sustains.${folded ? " Parts that are alike are drawn once, with the load of the fullest of them." : ""} Fullest over the step: ${name(fullest)} (${fullest.class}), ${percent(fullest.busy_fraction)}, ${percent(fullest.peak_fraction)} at its peak.`,
+    says: `Share of what a link sustains.${folded ? " Parts that are alike are drawn once, with the load of the fullest of them." : hosts > 1 ? " Where there is room for one host only, the first is drawn." : ""} Fullest over the step: ${name(fullest)} (${fullest.class}), ${percent(fullest.busy_fraction)}, ${percent(fullest.peak_fraction)} at its peak.`,
     alt: `Drawing of the machine, links coloured by load; the table lists them. Fullest: ${name(fullest)} ${percent(fullest.busy_fraction)}`,
-    controls: h("div", { class: "controls" }, choose, scale),
+    controls: [h("div", { class: "controls" }, choose), scale],
     height: (width) => placesOf(nodes, width).height, option, ready: (made) => (chart = made),
     table: table([column("from", { value: (e) => nodes[e.from].name }), column("to", { value: (e) => nodes[e.to].name }), column("class", { key: "class" }),
       column("alike", { key: "members", format: integer }), column("capacity", { key: "capacity_Bps", unit: "B/s", format: rate }),

@@ -11,7 +11,8 @@ const kMostLanes = 40;
 const kTableRows = 2000;
 
 export function timeline(r, tracks) {
-  const lanes = lanesOf(tracks);
+  const alike = new Map((r.roles ?? []).map((role) => [role.program, role.ranks]));
+  const lanes = lanesOf(tracks).map((lane) => ({ ...lane, alike: alike.get(lane.program) }));
   if (lanes.length === 0) return null;
   const view = new View(r.step_time_s, lanes);
   const kinds = [...new Set(lanes.flatMap((lane) => lane.entries.map(kindOf)))];
@@ -205,7 +206,7 @@ class View {
 
   detail(lane, value) {
     const [, start, end, first, entries] = value;
-    const where = [["stream", lane.stream], ["rank class", lane.program], ["rank", integer(lane.rank)]];
+    const where = [["stream", lane.stream], ["rank class", lane.program], ["rank", integer(lane.rank)], lane.alike > 1 ? ["ranks of this class", integer(lane.alike)] : null];
     if (entries > 1) return tip(`${integer(entries)} operations, too close to tell apart`, [["from", time(start)], ["to", time(end)], ...where]);
     const e = lane.entries[first];
     return tip(e.operation, [["what", e.what], e.group ? ["group", e.group] : null, ["starts", time(e.start_s)], ["takes", time(e.end_s - e.start_s)],
