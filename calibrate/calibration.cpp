@@ -22,6 +22,9 @@ constexpr double kOutlier = 4;         // robust standard deviations
 constexpr double kLeastOutlier = 0.1;  // and this much of the time
 constexpr double kCounts = 0.02;       // d log(time) / d log(parameter) of a row that a parameter rests on
 constexpr std::size_t kFolds = 5;
+constexpr double kMisfit = 0.25;    // median error of a fit that says little
+constexpr double kAtLimit = 0.999;  // of the most that a number may be
+constexpr double kFar = 4;          // from the usual value: more than machines differ by
 
 std::vector<double> errors_of(std::span<const double> residuals) {
   std::vector<double> errors;
@@ -92,7 +95,7 @@ void add_intervals(TableFit& fit, const CalibrateOptions& o) {
         calibrated(all[p], spread_of_draws(draws, p), "fitted", rows_behind(s, all[p], p)));
   for (std::size_t p = 0; p < kept.size(); ++p)
     record.values.push_back(fit.moved(kept[p].name)
-                                ? calibrated(kept[p], 1, "fitted", rows_behind(others, kept[p], p))
+                                ? calibrated(kept[p], 1, "derived", rows_behind(others, kept[p], p))
                                 : calibrated(kept[p], 1, "default", 0));
   all.insert(all.end(), kept.begin(), kept.end());
   for (std::size_t d = 0; d < std::min(o.kept_draws, draws.size()); ++d) {
@@ -191,6 +194,42 @@ void round_values(Profile& profile) {
       }
 }
 
+// What a reader must know before using the numbers.
+void add_doubts(const TableFit& fit, CalibrationReport& report) {
+  for (const FitParameter& p : fit.chosen()) {
+    const double ratio = *p.value / p.centre;
+    if (ratio > kFar || ratio < 1 / kFar)
+      report.notes.push_back(
+          fmt::format("{} is {:.3g} times its usual value: a fault, wrong units, or another machine",
+                      label_of(p.name).name, ratio));
+    if (p.name.ends_with(".efficiency") && *p.value >= kAtLimit * p.most)
+      report.notes.push_back(
+          fmt::format("{} stands at its limit of {}: measured is faster than the topology allows",
+                      label_of(p.name).name, p.most));
+  }
+  if (report.fit.median <= kMisfit) return;
+  report.misfit = true;
+  report.notes.push_back(
+      fmt::format("THE FIT IS {:.0f} % OFF in the median ({:.0f} % before it): these numbers do not describe "
+                  "the measurements; "
+                  "check their units, and that --topology is the machine",
+                  100 * report.fit.median, 100 * report.before.median));
+}
+
+[[noreturn]] void refuse(const CalibrationReport& report) {
+  std::string message = "these measurements pin no number of the model";
+  if (report.before.rows > 0)
+    message += fmt::format(" ({} rows, {:.0f} % off in the median, {:+.0f} % on the whole)",
+                           report.before.rows, 100 * report.before.median, 100 * report.before.bias);
+  for (const std::string& note : report.notes) message += "; " + note;
+  const bool off = report.before.median > kMisfit;
+  throw Error(
+      {.where = "measurements",
+       .message = message,
+       .suggestion = off ? "check the units of the times and sizes, and that --topology is the machine"
+                         : "several sizes from 1 KiB to 1 GiB on two GPUs or more pin some"});
+}
+
 void fit_tables(TableFit& fit, const CalibrateOptions& o, CalibrationReport& report) {
   report.tables = fit.observed().tables().size();
   report.rows = fit.observed().rows().size();
@@ -205,6 +244,7 @@ void fit_tables(TableFit& fit, const CalibrateOptions& o, CalibrationReport& rep
   add_points(fit, before, outliers, report);
   report.breaks = curve_breaks(fit.observed(), outliers);
   add_unpinned(fit, report);
+  add_doubts(fit, report);
   if (!o.cross_validate) return;
   report.cross_validated = figures_of(errors_of(left_out_residuals(fit, report.left_out)));
   for (std::size_t i = 0; i < fitted.size(); ++i) *fit.chosen()[i].value = fitted[i];
@@ -246,14 +286,15 @@ Calibration calibrate(const Topology& topology, const Measurement& measured, con
   const std::size_t fitted = record.values.size();
   for (const std::string& note : fit.observed().notes()) result.report.notes.push_back(note);
   calibrate_kernels(profile, topology, measured.kernels, result.report.notes);
-  if (record.values.empty())
-    throw Error({.where = "calibrate",
-                 .message = "these measurements pin no number of the model",
-                 .suggestion = "several sizes from 1 KiB to 1 GiB on two GPUs or more pin some"});
+  if (record.values.empty()) refuse(result.report);
+  if (result.report.rows > 0 && result.report.fit.rows == 0)
+    result.report.notes.push_back(fmt::format(
+        "{} rows of collectives pin no number of the model and are not used", result.report.rows));
   add_measured_draws(record, fitted);
   add_ranges(fit.observed(), record);
-  record.fit_median = result.report.fit.median;
-  record.cross_validated_median = result.report.cross_validated.median;
+  if (result.report.fit.rows > 0) record.fit_median = result.report.fit.median;
+  if (result.report.cross_validated.rows > 0)
+    record.cross_validated_median = result.report.cross_validated.median;
   round_values(profile);
   result.report.parameters = described(profile);
   result.profile = profile;

@@ -10,13 +10,14 @@
 namespace busbar {
 
 /// A number to fit. `spread`: standard deviation of its logarithm about `centre`, a prior; it may lie at most
-/// four of these away. The search starts from the number's value.
+/// `most_spreads` of these away, and not above `most`. The search starts from the number's value.
 struct FitParameter {
   std::string name;
   double* value = nullptr;  // above zero
   double spread = 0.5;
   double centre = 0;  // 0: the value it starts from
   double most = std::numeric_limits<double>::infinity();
+  double most_spreads = 4;
 };
 
 struct FitObservation {
@@ -27,6 +28,8 @@ struct FitObservation {
 struct FitOptions {
   double robust_scale = 0.05;  // |log error| beyond which an observation counts linearly, not squared
   double prior_weight = 0.03;  // of one spread's departure, against one observation's |log error|
+  /// Spreads beyond which a departure counts linearly: a fault is not held back as noise is.
+  double prior_scale = std::numeric_limits<double>::infinity();
   int most_iterations = 60;
 };
 

@@ -133,26 +133,30 @@ void add_table(std::vector<HealthSample>& samples, const Topology& topology, con
 void add_kernel(std::vector<HealthSample>& samples, const Topology& topology, const MeasuredKernel& kernel,
                 const Profile& profile) {
   const std::string part = gpu_name(topology, *kernel.rank);
+  const std::int32_t number = topology.gpu_model_of(topology.ranks()[*kernel.rank]);
+  const std::string on =  // peers are GPUs of one model
+      number < 0 ? "" : " on " + topology.gpu_models()[static_cast<std::size_t>(number)].name;
   if (kernel.kind == MeasuredKernelKind::kLaunch) {
-    samples.push_back({"kernel launches", part, "us", kernel.time.microseconds(), 0, 0, true});
+    samples.push_back({"kernel launches" + on, part, "us", kernel.time.microseconds(), 0, 0, true});
     return;
   }
   const auto slowness = slowness_of(kernel, topology, profile);
   if (!slowness) return;
-  const Device& gpu = topology.device(topology.ranks()[*kernel.rank]);
-  const GpuModel& model = topology.gpu_models()[static_cast<std::size_t>(gpu.gpu_model)];
+  const GpuModel& model = topology.gpu_models()[static_cast<std::size_t>(number)];
   const double seconds = kernel.time.seconds();
+  const bool impossible = faster_than_datasheet(kernel, topology) > 1;
   if (kernel.kind == MeasuredKernelKind::kCopy) {
     const double rate = 2 * kernel.bytes.as_double() / seconds / 1e12;
-    samples.push_back({"copies in memory", part, "TB/s", rate, rate * *slowness,
-                       model.memory_bandwidth.Bps() / 1e12, false});
+    samples.push_back({"copies in memory" + on, part, "TB/s", rate, rate * *slowness,
+                       model.memory_bandwidth.Bps() / 1e12, false, impossible});
     return;
   }
   const auto [m, n, k] = kernel.shape;
   const double rate =
       2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / seconds / 1e12;
-  samples.push_back({fmt::format("matmul {} x {} x {} {}", m, n, k, name_of(kernel.type)), part, "TFLOP/s",
-                     rate, rate * *slowness, model.peak.at(kernel.type).flops() / 1e12, false});
+  samples.push_back({fmt::format("matmul {} x {} x {} {}{}", m, n, k, name_of(kernel.type), on), part,
+                     "TFLOP/s", rate, rate * *slowness, model.peak.at(kernel.type).flops() / 1e12, false,
+                     impossible});
 }
 
 }  // namespace

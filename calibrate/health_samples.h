@@ -19,6 +19,7 @@ struct HealthSample {
   double modelled = 0;  // what the profile predicts of the same call
   double nominal = 0;   // the datasheet's rate; 0: not known
   bool smaller_is_better = false;
+  bool faster_than_hardware = false;
 };
 
 /// Of tables whose members are known, and of kernels whose rank is. Between hosts the parts are NICs where

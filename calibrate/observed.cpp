@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "calibrate/import/raw_table.h"
@@ -58,12 +59,60 @@ std::vector<std::uint32_t> named_members(const MeasuredTable& table, const Topol
   return ranks;
 }
 
-void check_members(const MeasuredTable& table, std::size_t available) {
+std::int64_t hosts_of(std::span<const std::uint32_t> members, const Topology& topology) {
+  std::set<std::uint32_t> hosts;
+  for (const std::uint32_t rank : members) hosts.insert(topology.host_of(topology.ranks()[rank]));
+  return std::ssize(hosts);
+}
+
+void check_members(const MeasuredTable& table, const Topology& topology) {
+  const std::size_t available = topology.ranks().size();
   for (const std::uint32_t rank : table.members)
     if (rank >= available)
       throw Error({.where = table.source,
                    .expected = fmt::format("members below {}, the ranks of the topology", available),
                    .given = fmt::format("{}", rank)});
+  if (table.members.empty() || !table.hosts) return;
+  if (const std::int64_t hosts = hosts_of(table.members, topology); hosts != *table.hosts)
+    throw Error({.where = table.source,
+                 .expected = fmt::format("members on {} host{} of the topology, as the measurement says",
+                                         *table.hosts, *table.hosts == 1 ? "" : "s"),
+                 .given = fmt::format("members on {}", hosts)});
+}
+
+// The first of as many hosts as were measured on.
+std::vector<std::uint32_t> members_on(const MeasuredTable& table, const Topology& topology) {
+  const auto hosts = static_cast<std::size_t>(*table.hosts);
+  const auto each = static_cast<std::size_t>(table.ranks) / hosts;
+  std::vector<std::uint32_t> ranks = spread_over(topology, hosts, each);
+  if (ranks.empty())
+    throw Error(
+        {.where = table.source,
+         .expected = fmt::format("a topology with {} host{} of {} GPU{}, where this was measured", hosts,
+                                 hosts == 1 ? "" : "s", each, each == 1 ? "" : "s"),
+         .given = fmt::format("{}: {} host{}, {} GPUs", quoted(topology.name()), topology.hosts().size(),
+                              topology.hosts().size() == 1 ? "" : "s", topology.ranks().size())});
+  return ranks;
+}
+
+// "H100" of "H100-SXM5-80GB", "4090" of "RTX-4090-24GB": the part by which people know it.
+std::string_view number_of(std::string_view model) {
+  for (std::size_t begin = 0; begin < model.size();) {
+    const std::size_t end = std::min(model.find('-', begin), model.size());
+    const std::string_view part = model.substr(begin, end - begin);
+    if (part.find_first_of("0123456789") != std::string_view::npos) return part;
+    begin = end + 1;
+  }
+  return {};
+}
+
+// Where the source names its GPU and it is another than the topology's.
+std::string other_gpu(const MeasuredTable& table, std::uint32_t rank, const Topology& topology) {
+  const std::int32_t model = topology.gpu_model_of(topology.ranks()[rank]);
+  if (model < 0 || table.gpu.find_first_of("0123456789") == std::string::npos) return "";
+  const std::string& name = topology.gpu_models()[static_cast<std::size_t>(model)].name;
+  if (table.gpu.find(number_of(name)) != std::string::npos) return "";
+  return fmt::format("measured on {}, the topology has {}", quoted(table.gpu), name);
 }
 
 DataType type_of(const MeasuredTable& table) {
@@ -121,7 +170,7 @@ bool names_members(const MeasuredTable& table, const Topology& topology) {
 
 std::vector<std::uint32_t> members_of(const MeasuredTable& table, const Topology& topology) {
   const std::size_t available = topology.ranks().size();
-  check_members(table, available);
+  check_members(table, topology);
   if (!table.members.empty()) return table.members;
   if (auto ranks = named_members(table, topology); !ranks.empty()) return ranks;
   if (table.ranks <= 0)
@@ -132,10 +181,7 @@ std::vector<std::uint32_t> members_of(const MeasuredTable& table, const Topology
     throw Error({.where = table.source,
                  .expected = fmt::format("at most the {} ranks of the topology", available),
                  .given = fmt::format("{}", n)});
-  if (table.hosts && *table.hosts > 0 && table.ranks % *table.hosts == 0) {
-    const auto hosts = static_cast<std::size_t>(*table.hosts);
-    if (auto ranks = spread_over(topology, hosts, n / hosts); !ranks.empty()) return ranks;
-  }
+  if (table.hosts && *table.hosts > 0 && table.ranks % *table.hosts == 0) return members_on(table, topology);
   for (std::size_t hosts = 1; hosts <= topology.hosts().size(); ++hosts)
     if (n % hosts == 0)
       if (auto ranks = spread_over(topology, hosts, n / hosts); !ranks.empty()) return ranks;
@@ -152,17 +198,24 @@ Observed::Observed(std::span<const MeasuredOn> tables, const Profile& profile) {
 
 void Observed::add(const Topology& topology, const MeasuredTable& table, const Profile& profile) {
   ObservedTable observed{
-      .name = fmt::format("{}, {} on {} ranks", table.source, name_of(table.operation), table.ranks),
+      .name = fmt::format("{}, {} on {} rank{}", table.source, name_of(table.operation), table.ranks,
+                          table.ranks == 1 ? "" : "s"),
       .measured = &table,
       .members = members_of(table, topology),
       .first = rows_.size()};
+  if (observed.members.size() < 2) {
+    notes_.push_back(observed.name + ": one rank by itself crosses no link; left out");
+    return;
+  }
   const DataType type = type_of(table);
   const bool counted = std::any_of(table.rows.begin(), table.rows.end(),
                                    [](const MeasuredRow& r) { return r.size.count() >= kFrom; });
   std::map<std::tuple<std::string, int, std::int64_t>, std::size_t> known;
+  std::int64_t tiny = 0;
   for (const MeasuredRow& row : table.rows) {
     const Bytes size = whole(row.size, table.operation, type, observed.members.size());
     const bool small = counted && row.size.count() < kFrom;
+    tiny += small ? 1 : 0;
     if (small || size.count() == 0 || !(time_of(row) > 0)) continue;
     const Overrides overrides = overrides_of(table, row);
     observed.forced |= overrides.algorithm || overrides.protocol;
@@ -184,6 +237,11 @@ void Observed::add(const Topology& topology, const MeasuredTable& table, const P
     of_row_.push_back(found->second);
   }
   observed.rows = rows_.size() - observed.first;
+  if (tiny > 0)
+    notes_.push_back(
+        fmt::format("{}: {} row{} below 1 KiB left out", observed.name, tiny, tiny == 1 ? "" : "s"));
+  if (const std::string other = other_gpu(table, observed.members.front(), topology); !other.empty())
+    notes_.push_back(observed.name + ": " + other);
   if (observed.rows == 0) {
     notes_.push_back(observed.name + ": no row that can be predicted");
     return;

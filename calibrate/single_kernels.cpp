@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "sim/base/error.h"
+#include "sim/base/unit_text.h"
 #include "sim/cost/cost_model.h"
 #include "sim/result/error_figures.h"
 
@@ -16,6 +17,10 @@ namespace busbar {
 namespace {
 
 constexpr double kNormal95 = 1.959964;
+// Clocks above the datasheet's and rounded figures make a few per cent; copies never reach it.
+constexpr double kMostOfDatasheet = 1.05;
+constexpr Time kShortestLaunch = Time::picoseconds(100'000),
+               kLongestLaunch = Time::picoseconds(10'000'000'000);
 constexpr double kMedianOverMean = 1.2533;  // its standard error for a normal distribution, sqrt(pi / 2)
 
 const GpuModel* model_of(const Topology& topology, std::uint32_t rank) {
@@ -58,15 +63,63 @@ void take(Profile& profile, Samples& samples) {
                                         .rows = static_cast<std::int64_t>(samples.found.size())});
 }
 
-Generation& generation_in(Profile& profile, const Topology& topology) {
-  const GpuModel* model = model_of(topology, 0);
+// Of the GPU that was measured; of the first one where the source names none.
+Generation& generation_in(Profile& profile, const Topology& topology, const MeasuredKernel& kernel) {
+  const GpuModel* model = model_of(topology, kernel.rank.value_or(0));
   const Generation* found = generation_of(profile, model == nullptr ? "" : model->name).generation;
   for (Generation& g : profile.generations)
     if (&g == found) return g;
   BUSBAR_CHECK(false);
 }
 
+double rate_of(const MeasuredKernel& kernel) {
+  const KernelWork work = work_of(kernel);
+  return (kernel.kind == MeasuredKernelKind::kMatmul ? work.flops : work.bytes) / kernel.time.seconds();
+}
+
+double datasheet_rate(const MeasuredKernel& kernel, const Topology& topology) {
+  const GpuModel* model = model_of(topology, kernel.rank.value_or(0));
+  if (model == nullptr) return 0;
+  if (kernel.kind == MeasuredKernelKind::kCopy) return model->memory_bandwidth.Bps();
+  const auto peak = model->peak.find(kernel.type);
+  return peak == model->peak.end() ? 0 : peak->second.flops();
+}
+
+std::optional<std::string> doubt_of(const MeasuredKernel& kernel, const Topology& topology) {
+  if (kernel.rank && *kernel.rank >= topology.ranks().size())
+    return fmt::format("the topology has no rank {}", *kernel.rank);
+  if (kernel.kind == MeasuredKernelKind::kLaunch) {
+    if (kernel.time >= kShortestLaunch && kernel.time <= kLongestLaunch) return std::nullopt;
+    return fmt::format("a launch of {} is none ({} to {})", to_text(kernel.time), to_text(kShortestLaunch),
+                       to_text(kLongestLaunch));
+  }
+  const double share = faster_than_datasheet(kernel, topology);
+  if (share <= 1) return std::nullopt;
+  return fmt::format("{:.3g} times what the datasheet allows: wrong units, or another GPU", share);
+}
+
+// What one generation's kernels say.
+struct GenerationSamples {
+  explicit GenerationSamples(Generation& g)
+      : copy{"kernels." + std::string(g.name) + ".memory_efficiency", &g.memory_efficiency, {}},
+        matmul{"kernels." + std::string(g.name) + ".matmul_share", &g.matmul_share, {}},
+        launch{std::string(g.name) + ".launch_us", &g.launch_us, {}} {}
+  Samples copy, matmul, launch;
+};
+
+void add(GenerationSamples& samples, const MeasuredKernel& kernel, double slowness) {
+  if (kernel.kind == MeasuredKernelKind::kCopy)
+    samples.copy.found.push_back(*samples.copy.value / slowness);
+  else
+    samples.matmul.found.push_back(*samples.matmul.value / slowness);
+}
+
 }  // namespace
+
+double faster_than_datasheet(const MeasuredKernel& kernel, const Topology& topology) {
+  const double most = kMostOfDatasheet * datasheet_rate(kernel, topology);
+  return most > 0 && kernel.time > Time::zero() ? rate_of(kernel) / most : 0;
+}
 
 std::optional<double> slowness_of(const MeasuredKernel& kernel, const Topology& topology,
                                   const Profile& profile) {
@@ -85,26 +138,25 @@ std::optional<double> slowness_of(const MeasuredKernel& kernel, const Topology& 
 
 void calibrate_kernels(Profile& profile, const Topology& topology, std::span<const MeasuredKernel> kernels,
                        std::vector<std::string>& notes) {
-  if (kernels.empty()) return;
-  Generation& g = generation_in(profile, topology);
-  const std::string part(g.name);
-  const double copies = g.memory_efficiency, matmuls = g.matmul_share;
-  Samples copy{"kernels." + part + ".memory_efficiency", &g.memory_efficiency, {}};
-  Samples matmul{"kernels." + part + ".matmul_share", &g.matmul_share, {}};
-  Samples launch{part + ".launch_us", &g.launch_us, {}};
+  std::map<const Generation*, GenerationSamples> by_generation;
   for (const MeasuredKernel& kernel : kernels) {
-    if (kernel.kind == MeasuredKernelKind::kLaunch) {
-      launch.found.push_back(kernel.time.microseconds());
-    } else if (const auto slowness = slowness_of(kernel, topology, profile)) {
-      if (kernel.kind == MeasuredKernelKind::kCopy)
-        copy.found.push_back(copies / *slowness);
-      else
-        matmul.found.push_back(matmuls / *slowness);
-    } else {
-      notes.push_back(fmt::format("{}: the GPU's speed is not known", kernel.where));
+    if (const auto doubt = doubt_of(kernel, topology)) {
+      notes.push_back(kernel.where + ": left out: " + *doubt);
+      continue;
     }
+    Generation& g = generation_in(profile, topology, kernel);
+    GenerationSamples& samples = by_generation.try_emplace(&g, g).first->second;
+    if (kernel.kind == MeasuredKernelKind::kLaunch)
+      samples.launch.found.push_back(kernel.time.microseconds());
+    else if (const auto slowness = slowness_of(kernel, topology, profile))
+      add(samples, kernel, *slowness);
+    else
+      notes.push_back(fmt::format("{}: the GPU's speed is not known", kernel.where));
   }
-  for (Samples* samples : {&copy, &matmul, &launch}) take(profile, *samples);
+  for (const Generation& g : profile.generations)
+    if (const auto found = by_generation.find(&g); found != by_generation.end())
+      for (Samples* samples : {&found->second.copy, &found->second.matmul, &found->second.launch})
+        take(profile, *samples);
 }
 
 }  // namespace busbar

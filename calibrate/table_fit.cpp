@@ -13,6 +13,9 @@ namespace {
 // soldered varies no more than from one published machine to the next.
 constexpr double kSlotSpread = 0.6, kNetworkSpread = 0.3;
 constexpr std::string_view kEfficiency = ".efficiency";
+// A fault may leave any part of a rate: this many times less or more is a wrong unit.
+constexpr double kPriorScale = 1.5;  // spreads
+constexpr double kFarthest = 100;
 // Of a number at its default, for a change of one spread: less is no dependence.
 constexpr double kDepends = 1e-3;
 constexpr double kLeastNoise = 0.005;  // repeated medians on idle machines differ by more
@@ -35,6 +38,7 @@ double plugged_spread(const std::string& name) {
 
 FitParameter to_fit(const ParameterRef& p) {
   FitParameter fitted{p.name, p.value, std::max(p.spread, plugged_spread(p.name)), *p.value};
+  fitted.most_spreads = std::log(kFarthest) / fitted.spread;
   const bool share = p.name.ends_with(kEfficiency) || p.name.find(".share.") != std::string::npos ||
                      p.name.ends_with(".sends_share");
   if (share) fitted.most = 1;
@@ -136,9 +140,9 @@ void TableFit::run(std::span<const FitParameter> parameters, std::span<const dou
   std::vector<FitObservation> observations;
   for (std::size_t i = 0; i < observed_.rows().size(); ++i)
     observations.push_back({observed_.rows()[i].time_s, weights.empty() ? 1 : weights[i]});
-  static_cast<void>(fit(parameters, observations,
-                        [&](std::span<double> predicted) { observed_.predict(predicted); },
-                        {.robust_scale = robust_scale(), .prior_weight = fit_noise_}));
+  static_cast<void>(
+      fit(parameters, observations, [&](std::span<double> predicted) { observed_.predict(predicted); },
+          {.robust_scale = robust_scale(), .prior_weight = fit_noise_, .prior_scale = kPriorScale}));
 }
 
 // Of residuals, freed from what `taken` parameters took; a handful of rows says little, so a few of the usual

@@ -94,33 +94,53 @@ std::vector<Section> parts(const CalibrationReport& r) {
 std::string title(const CalibrationReport& r) {
   std::string text = fmt::format("profile {}", printable(r.profile));
   if (r.tables > 0)
-    text += fmt::format(": {} tables, {} rows, on {}", r.tables, r.rows, printable(r.topology));
+    text += fmt::format(": {} table{}, {} rows, on {}", r.tables, r.tables == 1 ? "" : "s", r.rows,
+                        printable(r.topology));
   return text;
 }
 
 std::vector<ProfileChange> ordered(const ProfileComparison& c) {
   std::vector<ProfileChange> changes = c.changes;
-  std::stable_partition(changes.begin(), changes.end(), [](const ProfileChange& x) { return x.beyond; });
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const ProfileChange& x, const ProfileChange& y) { return x.verdict < y.verdict; });
   return changes;
 }
 
+std::string_view text_of(ProfileChange::Verdict verdict) {
+  switch (verdict) {
+    case ProfileChange::Verdict::kChanged:
+      return "CHANGED";
+    case ProfileChange::Verdict::kOverlaps:
+      return "intervals overlap";
+    case ProfileChange::Verdict::kNoInterval:
+      return "no interval";
+    case ProfileChange::Verdict::kOnlyBefore:
+      return "not measured after";
+    case ProfileChange::Verdict::kOnlyAfter:
+      return "not measured before";
+  }
+  BUSBAR_CHECK(false);
+}
+
+std::string beside(const std::string& value, const std::string& interval) {
+  return interval.empty() ? value : fmt::format("{} ({})", value, interval);
+}
+
 Section changes(const ProfileComparison& c) {
-  Section s{.title = "Numbers that are no default in either",
-            .align = {kLeft, kRight, kRight, kRight, kLeft},
+  Section s{.title = "Numbers that were measured before or after (95 % intervals)",
+            .align = {kLeft, kLeft, kLeft, kRight, kLeft},
             .rows = {{"name", "before", "after", "change", ""}}};
   for (const ProfileChange& x : ordered(c))
-    s.rows.push_back({x.name, x.before, x.after, signed_percent(x.ratio - 1),
-                      x.beyond  ? "CHANGED"
-                      : x.tells ? "within its interval"
-                                : "no interval"});
+    s.rows.push_back({x.name, beside(x.before, x.before_interval), beside(x.after, x.after_interval),
+                      signed_percent(x.ratio - 1), std::string(text_of(x.verdict))});
   return s;
 }
 
 std::string verdict(const ProfileComparison& c) {
   const auto beyond =
-      std::count_if(c.changes.begin(), c.changes.end(), [](const ProfileChange& x) { return x.beyond; });
-  return fmt::format("{} against {}: {} of {} numbers changed beyond their intervals", printable(c.after),
-                     printable(c.before), beyond, c.changes.size());
+      std::count_if(c.changes.begin(), c.changes.end(), [](const ProfileChange& x) { return x.beyond(); });
+  return fmt::format("{} against {}: {} of {} numbers changed (their intervals do not overlap)",
+                     printable(c.after), printable(c.before), beyond, c.changes.size());
 }
 
 }  // namespace
@@ -146,18 +166,20 @@ std::string calibration_csv(const CalibrationReport& r) {
 }
 
 std::string comparison_text(const ProfileComparison& c) {
-  return verdict(c) + "\n" + section_text(changes(c));
+  return verdict(c) + "\n" + section_text(changes(c)) + (c.notes.empty() ? "" : section_text(noted(c.notes)));
 }
 
 std::string comparison_markdown(const ProfileComparison& c) {
-  return "## " + verdict(c) + "\n" + section_markdown(changes(c));
+  return "## " + verdict(c) + "\n" + section_markdown(changes(c)) +
+         (c.notes.empty() ? "" : section_markdown(noted(c.notes)));
 }
 
 std::string comparison_csv(const ProfileComparison& c) {
-  std::string text = "name,before,after,ratio,beyond\n";
+  std::string text = "name,before,before_interval,after,after_interval,ratio,verdict\n";
   for (const ProfileChange& x : ordered(c))
-    text += fmt::format("{},{},{},{:.5f},{}\n", csv_cell(x.name), csv_cell(x.before), csv_cell(x.after),
-                        x.ratio, x.beyond);
+    text += fmt::format("{},{},{},{},{},{:.5f},{}\n", csv_cell(x.name), csv_cell(x.before),
+                        csv_cell(x.before_interval), csv_cell(x.after), csv_cell(x.after_interval), x.ratio,
+                        text_of(x.verdict));
   return text;
 }
 

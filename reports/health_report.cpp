@@ -16,23 +16,25 @@ std::string figure(double value) { return value > 0 ? fmt::format("{:.3g}", valu
 Section compared(const HealthReport& r) {
   Section s{.title = "Compared",
             .align = {kLeft, kLeft, kRight, kRight, kRight, kLeft},
-            .rows = {{"what", "", "measured", "peers", "datasheet", ""}}};
+            .rows = {{"what", "unit", "measured", "peers or model", "datasheet", ""}}};
   for (const HealthFinding& f : r.findings)
     s.rows.push_back({printable(f.what), f.quantity, figure(f.measured), figure(f.peers), figure(f.nominal),
-                      f.slow ? "SLOW" : "healthy"});
+                      f.impossible ? "IMPOSSIBLE"
+                      : f.slow     ? "SLOW"
+                                   : "healthy"});
   return s;
 }
 
 std::string summary(const HealthReport& r) {
   std::string text;
-  std::size_t slow = 0;
+  std::size_t bad = 0;
   for (const HealthFinding& f : r.findings)
-    if (f.slow) {
-      ++slow;
+    if (f.slow || f.impossible) {
+      ++bad;
       text += printable(f.text) + "\n";
     }
-  if (slow == 0) text = fmt::format("nothing is slow among {} findings\n", r.findings.size());
-  return fmt::format("{}: {} tables, {} kernels\n{}", printable(r.topology), r.tables, r.kernels, text);
+  if (bad == 0) text = fmt::format("nothing is slow among {} compared\n", r.findings.size());
+  return fmt::format("{}: tables: {}, kernels: {}\n{}", printable(r.topology), r.tables, r.kernels, text);
 }
 
 std::vector<Section> parts(const HealthReport& r) {
@@ -58,10 +60,10 @@ std::string health_markdown(const HealthReport& r) {
 }
 
 std::string health_csv(const HealthReport& r) {
-  std::string text = "what,quantity,measured,peers,datasheet,slow\n";
+  std::string text = "what,quantity,measured,peers,datasheet,slow,impossible\n";
   for (const HealthFinding& f : r.findings)
-    text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{}\n", csv_cell(f.what), csv_cell(f.quantity), f.measured,
-                        f.peers, f.nominal, f.slow);
+    text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{},{}\n", csv_cell(f.what), csv_cell(f.quantity),
+                        f.measured, f.peers, f.nominal, f.slow, f.impossible);
   return text;
 }
 

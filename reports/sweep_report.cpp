@@ -21,7 +21,9 @@ std::string name_of_operation(const Sweep& s) {
   return s.rows.empty() ? "" : std::string(name_of(s.rows.front().operation));
 }
 
-bool has_intervals(const Sweep& s) { return !s.rows.empty() && s.rows.front().interval.has_value(); }
+bool has_intervals(const Sweep& s) {
+  return std::any_of(s.rows.begin(), s.rows.end(), [](const SweepRow& r) { return r.interval.has_value(); });
+}
 
 bool names_choices(const Sweep& s) { return s.comparison && s.comparison->summary.choices > 0; }
 
@@ -60,10 +62,9 @@ Section sweep_table(const Sweep& s) {
                                    r.protocol,
                                    fmt::format("{}", r.channels),
                                    printable(r.limit)};
-    if (r.interval) {
-      cells.push_back(fmt::format("{:.2f}", r.interval->first.microseconds()));
-      cells.push_back(fmt::format("{:.2f}", r.interval->second.microseconds()));
-    }
+    if (has_intervals(s))
+      for (const auto end : {&std::pair<Time, Time>::first, &std::pair<Time, Time>::second})
+        cells.push_back(r.interval ? fmt::format("{:.2f}", ((*r.interval).*end).microseconds()) : "");
     add_measured(cells, r, names_choices(s));
     table.rows.push_back(std::move(cells));
   }
@@ -138,6 +139,8 @@ std::string sweep_csv(const Sweep& s) {
     if (r.interval)
       text +=
           fmt::format(",{:.6g},{:.6g}", r.interval->first.microseconds(), r.interval->second.microseconds());
+    else if (has_intervals(s))
+      text += ",,";
     text += (s.comparison ? measured_csv(r) : "") + "\n";
   }
   return text;

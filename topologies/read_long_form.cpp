@@ -1,6 +1,8 @@
 // Long form: any graph of devices and links.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -115,6 +117,27 @@ void read_link(const JsonValue& value, TopologyBuilder& builder) {
     builder.set_weight(link, static_cast<std::uint16_t>(weight->integer(1, kMaxWeight)));
 }
 
+/// Hosts whose GPUs one NVLink switch joins that stands in no host (racks of trays) are one NVLink domain,
+/// which has the number of its first host.
+void join_domains(TopologyBuilder& builder) {
+  std::vector<std::uint32_t> joined(
+      builder.hosts().size());  // by host: itself, or an earlier host of its domain
+  std::iota(joined.begin(), joined.end(), 0U);
+  const auto first_of = [&](std::uint32_t host) {
+    while (joined[host] != host) host = joined[host] = joined[joined[host]];
+    return host;
+  };
+  std::unordered_map<std::uint32_t, std::uint32_t> host_at;  // by switch: one of the hosts at it
+  for (const Link link : builder.links()) {
+    const Device from = builder.devices()[link.from.index()], to = builder.devices()[link.to.index()];
+    if (from.kind != DeviceKind::kGpu || to.kind != DeviceKind::kNvswitch || to.host != kNoHost) continue;
+    const std::uint32_t here = first_of(from.host);
+    const std::uint32_t there = first_of(host_at.try_emplace(link.to.value(), here).first->second);
+    joined[std::max(here, there)] = std::min(here, there);
+  }
+  for (std::uint32_t host = 0; host < joined.size(); ++host) builder.set_domain(host, first_of(host));
+}
+
 }  // namespace
 
 void read_long_form(const JsonValue& root, TopologyBuilder& builder) {
@@ -127,6 +150,7 @@ void read_long_form(const JsonValue& root, TopologyBuilder& builder) {
   DeviceReader reader(builder);
   for (const JsonValue& device : devices) reader.read(device);
   for (const JsonValue& link : links) read_link(link, builder);
+  join_domains(builder);
 }
 
 }  // namespace busbar

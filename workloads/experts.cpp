@@ -70,10 +70,10 @@ Passes around_shared_matrices(const RankView& view, const Passes& experts) {
   if (!gathers_rows(view)) return experts;
   const std::int64_t bytes = rows_bytes(view, computed_rows(view));
   const auto step = [&](LayerExchange kind, const char* name) { return exchange(view, kind, name, bytes); };
-  const Passes in{.forward = {step(LayerExchange::kExpertGather, "experts.gather")},
-                  .backward = {step(LayerExchange::kExpertScatter, "experts.grad_reduce")}};
-  const Passes out{.forward = {step(LayerExchange::kExpertScatter, "experts.reduce")},
-                   .backward = {step(LayerExchange::kExpertGather, "experts.grad_gather")}};
+  const Passes in{.forward = {step(LayerExchange::kExpertGather, "experts.rows.gather")},
+                  .backward = {step(LayerExchange::kExpertScatter, "experts.rows.grad_reduce")}};
+  const Passes out{.forward = {step(LayerExchange::kExpertScatter, "experts.rows.reduce")},
+                   .backward = {step(LayerExchange::kExpertGather, "experts.rows.grad_gather")}};
   return in_sequence({in, experts, out});
 }
 
@@ -111,9 +111,9 @@ Passes summed_over_shares(const RankView& view, const Passes& experts) {
   const auto sum = [&](const char* name) {
     return exchange(view, LayerExchange::kExpertAllReduce, name, bytes);
   };
-  return in_sequence({{.forward = {}, .backward = {sum("experts.grad_reduce")}},
+  return in_sequence({{.forward = {}, .backward = {sum("experts.rows.grad_reduce")}},
                       experts,
-                      {.forward = {sum("experts.reduce")}, .backward = {}}});
+                      {.forward = {sum("experts.rows.reduce")}, .backward = {}}});
 }
 
 }  // namespace

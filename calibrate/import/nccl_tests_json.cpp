@@ -88,6 +88,7 @@ std::optional<RawRow> read_result(const JsonValue& result) {
   row.algbw = printed(figure(*out, "alg_bw"));
   row.busbw = printed(figure(*out, "bus_bw"));
   row.checked = figure(*out, "nwrong").has_value();
+  row.wrong = static_cast<std::int64_t>(figure(*out, "nwrong").value_or(0));
   if (in) {
     row.in_place_us = figure(*in, "time");
     row.checked_in_place = figure(*in, "nwrong").has_value();

@@ -116,6 +116,7 @@ bool read_figures(const Words& figures, const std::optional<TableHeader>& header
   row.algbw = parse_printed(figures[1]);
   row.busbw = parse_printed(figures[2]);
   row.checked = group > 3 && figures.size() > 3 && !is_absent(figures[3]);
+  if (row.checked && header && header->counts_wrong) row.wrong = parse_whole(figures[3]).value_or(0);
   if (figures.size() < group + 3) return true;
   const auto in_place = parse_decimal(figures[group]);
   if (in_place) row.in_place_us = *in_place * scale;
@@ -239,6 +240,7 @@ std::optional<TableHeader> parse_header(const Words& words) {
     if (!column) return std::nullopt;
     if (header.columns.empty()) header.milliseconds = name == "bytes";
     header.host_time = header.host_time || name == "cputime";
+    header.counts_wrong = header.counts_wrong || name == "#wrong" || name == "wrong";
     header.columns.push_back(*column);
   }
   const bool measures = header.has(Column::kTime) || header.has(Column::kAlgbw);

@@ -22,6 +22,7 @@ enum class Column { kSize, kCount, kType, kRedop, kRoot, kTime, kAlgbw, kBusbw, 
 struct TableHeader {
   std::vector<Column> columns;
   bool host_time = false;     // "cputime": the host's share alone
+  bool counts_wrong = false;  // "#wrong", not "error" or "res"
   bool milliseconds = false;  // the form of 2019: "bytes N type op time algbw busbw res"
   [[nodiscard]] bool has(Column column) const;
   /// Columns from one time to the next (to the end, if there is one time).

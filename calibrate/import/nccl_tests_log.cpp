@@ -21,6 +21,7 @@ class LogReader {
       number_ = lines.number();
       if (lines.line().size() <= kMaxLineBytes) read_line(lines.line());
     }
+    table_.cut = !text.empty() && text.back() != '\n';
     close();
   }
   std::vector<RawTable> take() { return joined(std::move(tables_)); }

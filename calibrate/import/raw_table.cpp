@@ -40,10 +40,12 @@ void note_count(MeasuredTable& table, std::int64_t count, std::string_view what)
 }
 
 void add_rows(MeasuredTable& table, const std::vector<RawRow>& rows) {
-  std::int64_t zero = 0, doubtful = 0, in_place = 0;
+  std::int64_t zero = 0, doubtful = 0, in_place = 0, wrong = 0;
   for (const RawRow& row : rows) {
     if (row.size <= 0) {
       ++zero;
+    } else if (row.wrong > 0) {
+      ++wrong;
     } else if (!plausible(row.time_us.value) || !algbw_fits(row)) {
       ++doubtful;
     } else {
@@ -58,6 +60,7 @@ void add_rows(MeasuredTable& table, const std::vector<RawRow>& rows) {
     }
   }
   note_count(table, zero, "of size 0 left out");
+  note_count(table, wrong, "left out: results were wrong (#wrong above 0)");
   note_count(table, doubtful, "left out: the printed bandwidth is not size / time");
   note_count(table, in_place, "with an in-place time that is no measurement");
 }
@@ -184,6 +187,7 @@ Measurement finish_tables(std::vector<RawTable> tables, const ImportHints& hints
                                   quoted(raw.names.front())));
       continue;
     }
+    drop_torn_end(raw);
     const std::optional<CollectiveKind> kind = operation_of(raw, hints);
     if (!kind)
       throw Error({.where = raw.where,

@@ -30,6 +30,7 @@ struct RawRow {
   std::optional<Printed> algbw, busbw;  // GB/s
   std::optional<double> in_place_us;
   bool checked = false, checked_in_place = false;  // a number stands in the columns of wrong elements
+  std::int64_t wrong = 0;                          // elements, out of place
 };
 
 /// What a list of ranks says; a table's share of it.
@@ -68,8 +69,12 @@ struct RawTable {
   std::string nccl_version;
   std::optional<bool> cuda_graph;
   std::vector<RawRow> rows;
+  bool cut = false;  // the last row ends the file without a line feed: it may be torn
   std::vector<std::string> notes;
 };
+
+/// Drops a last row that may be torn and whose figures disagree with the rows above it, with a note.
+void drop_torn_end(RawTable& table);
 
 /// busbw / algbw of the row with the largest algbw, with its rounding. Unknown where all are tiny.
 struct FactorRange {
@@ -94,9 +99,9 @@ struct FactorRange {
 /// Tables of one-row runs whose sizes grow, joined where everything else agrees.
 [[nodiscard]] std::vector<RawTable> joined(std::vector<RawTable> tables);
 
-/// Measured tables out of raw ones. Rows of size 0, rows whose algbw is not size / time, in-place times that
-/// no hardware reaches, and tables of operations that are not modelled are left out, with a note.
-/// Throws Error (kInput): an operation that nothing tells, or no rows left.
+/// Measured tables out of raw ones. Rows of size 0, rows with wrong results, rows whose algbw is not size /
+/// time, in-place times that no hardware reaches, and tables of operations that are not modelled are left
+/// out, with a note. Throws Error (kInput): an operation that nothing tells, or no rows left.
 [[nodiscard]] Measurement finish_tables(std::vector<RawTable> tables, const ImportHints& hints,
                                         const std::string& name);
 

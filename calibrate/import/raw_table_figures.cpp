@@ -141,6 +141,17 @@ bool is_old(const RawTable& table, CollectiveKind kind, const std::optional<Fact
 
 }  // namespace
 
+void drop_torn_end(RawTable& table) {
+  if (!table.cut || table.rows.size() < 2) return;
+  RawTable above = table;
+  above.rows.pop_back();
+  const auto before = factor_of(above), last = factor_of(table.rows.back());
+  const bool agrees = before && last && last->low <= before->high && before->low <= last->high;
+  if (agrees || !before) return;
+  table.rows.pop_back();
+  table.notes.emplace_back("the last row is torn; left out");
+}
+
 std::optional<FactorRange> factor_of(const RawTable& table) {
   const RawRow* best = fastest(table);
   return best == nullptr ? std::nullopt : factor_of(*best);
@@ -159,7 +170,11 @@ std::optional<CollectiveKind> operation_of(RawTable& table, const ImportHints& h
   candidates.push_back(hints.operation);
   for (const std::string& name : table.guesses) candidates.push_back(parse_collective(name));
   auto found = std::find_if(candidates.begin(), candidates.end(), accept);
-  const auto kind = found != candidates.end() ? *found : unnamed(table, f);
+  const bool named = found != candidates.end();
+  const auto kind = named ? *found : unnamed(table, f);
+  if (kind && !named && overruled.empty())
+    table.notes.push_back(fmt::format(
+        "names no operation; its figures look like {} (--collective says another)", name_of(*kind)));
   if (kind && !overruled.empty())
     table.notes.push_back(
         fmt::format("called {}, but its figures are those of {}", overruled, name_of(*kind)));

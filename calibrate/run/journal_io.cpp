@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kSchema = "busbar.run-journal/1";
 constexpr double kLongest_s = 86400;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
+
+// Two runs at once would write each point twice.
+void lock(const std::string& path, int file) {
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK)
+    throw Error({.where = path, .message = "another run is measuring into this journal"});
+}
 
 [[noreturn]] void refused(const std::string& path, const char* what) {
   throw Error({.kind = ErrorKind::kSystem,
@@ -67,6 +75,7 @@ std::string head_line(const RunIdentity& identity) {
 TimeSpread read_spread(const JsonValue& value) {
   const std::vector<JsonValue> three = value.items();
   if (three.size() != 3) value.fail("[median, p10, p90]");
+  if (!(three[0].number(0, kLongest_s) > 0)) three[0].fail("a time above 0");
   return {three[0].number(0, kLongest_s), three[1].number(0, kLongest_s), three[2].number(0, kLongest_s)};
 }
 
@@ -104,7 +113,8 @@ void check_head(const std::string& path, const JsonValue& head, const RunIdentit
 // The whole lines, and how many bytes they are.
 std::pair<std::vector<std::string>, std::size_t> whole_lines(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error({.where = path, .message = "no journal to go on from; leave --resume out"});
+  if (!in || std::filesystem::is_directory(path))
+    throw Error({.where = path, .message = "no journal to go on from; leave --resume out"});
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   std::vector<std::string> lines;
   std::size_t begin = 0;
@@ -150,6 +160,7 @@ Journal Journal::create(const std::string& path, const RunIdentity& identity) {
                  .suggestion = "go on with --resume, or remove the file to measure anew"});
   if (file < 0) refused(path, "create");
   Journal journal(path, file);
+  lock(path, file);
   journal.append(head_line(identity));
   return journal;
 }
@@ -170,6 +181,7 @@ Journal Journal::resume(const std::string& path, const RunIdentity& identity, Jo
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) refused(path, "open");
   Journal journal(path, file);
+  lock(path, file);
   if (::ftruncate(file, static_cast<off_t>(length)) != 0) refused(path, "cut the torn last line of");
   return journal;
 }

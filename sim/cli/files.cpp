@@ -105,4 +105,12 @@ void write_output(const std::string& path, std::string_view content) {
   replace_file(path, content);
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return false;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(a, ignored);
+  if (fs::exists(status)) return fs::is_regular_file(status) && fs::equivalent(a, b, ignored);
+  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
 }  // namespace busbar

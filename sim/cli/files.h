@@ -20,4 +20,7 @@ namespace busbar {
 /// untouched.
 void write_output(const std::string& path, std::string_view content);
 
+/// Whether two paths name one regular file, or would if it were there. "-" and devices are no files.
+[[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);
+
 }  // namespace busbar

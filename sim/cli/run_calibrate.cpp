@@ -94,13 +94,29 @@ int fit_profile(const CalibrateLine& o, const Topology& topology) {
   if (!o.output.empty()) write_output(o.output, write_profile(found.profile));
   write(o, {calibration_text(found.report), write_calibration(found.report), calibration_csv(found.report),
             calibration_markdown(found.report), o.html.empty() ? "" : calibration_html(found.report)});
-  return 0;
+  return found.report.misfit ? static_cast<int>(ErrorKind::kTolerance) : 0;
+}
+
+// A profile in place of the measurements that it is made of could not be made again.
+void check_outputs(const CalibrateLine& o) {
+  const std::vector<std::string> outputs{o.output, o.json, o.html, o.csv, o.markdown};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].empty() || outputs[i] == "-") continue;
+    for (const std::string& input : o.from)
+      if (is_same_file(outputs[i], input))
+        throw Error({.where = "command line", .message = quoted(outputs[i]) + " is an input and an output"});
+    for (std::size_t j = 0; j < i; ++j)
+      if (!outputs[j].empty() && is_same_file(outputs[i], outputs[j]))
+        throw Error(
+            {.where = "command line", .message = quoted(outputs[i]) + " is the place of two outputs"});
+  }
 }
 
 }  // namespace
 
 int run_calibrate(const CalibrateLine& o) {
   if (!o.html.empty()) require_html();
+  check_outputs(o);
   if (!o.show.empty()) return show(o);
   const Topology topology = read_topology(JsonDocument::load(find_input(o.topology, "topologies")), 1);
   return o.check ? check(o, topology) : fit_profile(o, topology);

@@ -52,9 +52,21 @@ class Files {
  public:
   Files(const RunOptions& options, const Machine& machine)
       : path_(options.output), journal_path_(options.output + ".journal"), machine_(machine) {
+    if (std::filesystem::is_directory(path_))
+      throw Error({.where = path_, .expected = "a file for the measurements", .given = "a folder"});
+    if (options.resume && std::filesystem::exists(path_) && !std::filesystem::exists(journal_path_))
+      throw Error({.where = path_,
+                   .message = "this measurement is complete, there is nothing to go on from",
+                   .suggestion = "measure anew without --resume, into another file to keep this one"});
     const RunIdentity identity = identity_of(machine, options.settings);
     journal_.emplace(options.resume ? Journal::resume(journal_path_, identity, contents_)
                                     : Journal::create(journal_path_, identity));
+    for (const PointTimes& times : contents_.points)
+      for (const std::uint32_t member : times.point.members)
+        if (member >= machine.ranks.size())
+          throw Error({.where = journal_path_,
+                       .expected = fmt::format("members below {}", machine.ranks.size()),
+                       .given = fmt::format("{}", member)});
   }
   void add(const PointTimes& times) {
     journal_->add(times);
@@ -70,7 +82,9 @@ class Files {
     for (const PointTimes& times : contents_.points) keys.push_back(times.point.key());
     return keys;
   }
+  // What an earlier run measured is not replaced by nothing.
   void finish(const std::vector<std::string>& notes, bool complete) {
+    if (contents_.points.empty() && !contents_.kernels && std::filesystem::exists(path_)) return;
     write_output(path_, measured_json(machine_, contents_, notes));
     std::error_code ignored;
     if (complete) std::filesystem::remove(journal_path_, ignored);
@@ -108,6 +122,9 @@ int run_measure(const RunOptions& options, Runner& runner) {
   std::optional<Files> files;
   if (runner.leads()) files.emplace(options, runner.machine());
   std::vector<std::string> notes;
+  if (runner.machine().ranks.size() == 1)
+    notes.emplace_back(
+        "one rank alone crosses no link: start more with mpirun or srun to measure collectives");
   measure_kernels(options, runner, files, notes);
   Ticker ticker(options.quiet);
   SweepHooks hooks;

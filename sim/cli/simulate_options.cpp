@@ -81,11 +81,11 @@ void add_range(std::vector<Bytes>& sizes, std::string_view text) {
   }
 }
 
-RankRange range_of_text(std::string_view text, std::string_view part) {
+RankRange range_of_text(std::string_view text, std::string_view part, const std::string& option) {
   // A single rank is the range from itself to itself.
   const auto range = parse_rank_range(
       part.find('-') == std::string_view::npos ? fmt::format("{}-{}", part, part) : std::string(part));
-  if (!range) bad_option("--ranks", "ranks such as 0-7, 0-15:2 or 0,2,4", text);
+  if (!range) bad_option(option, "ranks such as 0-7, 0-15:2 or 0,2,4", text);
   return *range;
 }
 
@@ -242,7 +242,7 @@ std::vector<std::uint32_t> parse_ranks(std::string_view text, std::uint32_t avai
   while (begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
-    const RankRange range = range_of_text(text, part);
+    const RankRange range = range_of_text(text, part, option);
     if (last_rank(range) >= available) bad_option(option, fmt::format("ranks below {}", available), part);
     for_each_rank({range}, [&](std::uint32_t rank) {
       if (named[rank]) bad_option(option, "each rank once", text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace busbar {
 struct CalibratedValue {
   std::string name;
   double low = 0, high = 0;  // 95 % interval, in the unit of the number; equal: not known
-  std::string origin;  // "fitted": from times of operations; "measured": by itself; "default": kept, and then
-                       // the interval is the one that fits start from
+  std::string origin;  // "fitted": from times of operations; "measured": by itself; "derived": follows a
+                       // fitted one; "default": kept, and then the interval is the one that fits start from
   std::int64_t rows = 0;  // measurements that it depends on
 };
 
@@ -34,7 +35,7 @@ struct CalibrationRecord {
   std::vector<CalibratedValue> values;     // every other number is a default of which nothing was measured
   std::vector<std::vector<double>> draws;  // bootstrap: per draw a number for each of `values`
   std::vector<CalibratedRange> ranges;
-  double fit_median = 0, cross_validated_median = 0;  // of |predicted / measured - 1|; 0: not known
+  std::optional<double> fit_median, cross_validated_median;  // of |predicted / measured - 1|; none: not known
   [[nodiscard]] bool empty() const { return values.empty() && ranges.empty(); }
 };
 

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
 constexpr std::size_t kMostDraws = 1000;
-constexpr std::string_view kOrigins[] = {"fitted", "measured", "default"};
+constexpr std::string_view kOrigins[] = {"fitted", "measured", "derived", "default"};
 
 /// A profile's numbers by the names of files.
 struct Numbers {
@@ -95,7 +95,7 @@ void read_parameter(const JsonValue& entry, const Numbers& numbers, std::set<std
   if (std::find(std::begin(kOrigins), std::end(kOrigins), kind) == std::end(kOrigins))
     origin.fail("one of " + one_of(kOrigins), did_you_mean(kind, kOrigins));
   const auto rows = entry.find("rows");
-  if (kind == "default" && rows) origin.fail("\"fitted\" or \"measured\" where there are rows");
+  if (kind == "default" && rows) origin.fail("\"fitted\", \"measured\" or \"derived\" where there are rows");
   if (kind == "default" && !entry.find("interval")) return;
   CalibratedValue calibrated{.name = numbers.refs[index].name, .origin = kind};
   calibrated.rows = rows ? rows->integer(0, kMostBytes) : 0;
@@ -275,11 +275,11 @@ std::string write_profile(const Profile& given) {
   if (profile.ideal) text += "  \"base\": \"ideal\",\n";
   text += "  \"parameters\": " + lines_of(parameter_lines(profile)) + ",\n";
   text += "  \"ranges\": " + lines_of(ranges) + ",\n";
-  text += "  \"error\": " +
-          Json{{"median", ratio_digits(record.fit_median)},
-               {"cross_validated_median", ratio_digits(record.cross_validated_median)}}
-              .dump() +
-          ",\n";
+  Json error = Json::object();
+  if (record.fit_median) error["median"] = ratio_digits(*record.fit_median);
+  if (record.cross_validated_median)
+    error["cross_validated_median"] = ratio_digits(*record.cross_validated_median);
+  text += "  \"error\": " + error.dump() + ",\n";
   return text + "  \"draws\": " + lines_of(draw_lines(profile)) + "\n}\n";
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <set>
+#include <string_view>
 #include <thread>
 
 #include "sim/base/unit_text.h"
@@ -27,8 +29,10 @@ double student_95(double v) {
 struct Span {
   Bytes least{INT64_MAX}, most{0};
   std::int64_t fewest = INT64_MAX, ranks = 0, hosts = 0;
-  void take(Bytes bytes, std::int64_t n) {
+  std::set<std::string> operations;
+  void take(std::string_view operation, Bytes bytes, std::int64_t n) {
     if (bytes.count() == 0 || n < 2) return;
+    operations.emplace(operation);
     least = std::min(least, bytes);
     most = std::max(most, bytes);
     fewest = std::min(fewest, n);
@@ -39,16 +43,28 @@ struct Span {
 Span measured_span(const CalibrationRecord& record) {
   Span span;
   for (const CalibratedRange& r : record.ranges) {
-    span.take(r.least, r.ranks);
-    span.take(r.most, r.ranks);
+    span.take(name_of(r.operation), r.least, r.ranks);
+    span.take(name_of(r.operation), r.most, r.ranks);
     span.hosts = std::max(span.hosts, r.hosts);
   }
   return span;
 }
 
-std::optional<Warning> beyond(const Span& measured, const Span& used) {
+// "send_recv (measured: all_reduce)": operations that have no range.
+void add_operations(const CalibrationRecord& record, std::set<std::string> used,
+                    std::vector<std::string>& what) {
+  std::set<std::string> measured;
+  for (const CalibratedRange& r : record.ranges) measured.insert(std::string(name_of(r.operation)));
+  for (const std::string& m : measured) used.erase(m);
+  if (!used.empty())
+    what.push_back(fmt::format("{} (measured: {})", fmt::join(used, ", "), fmt::join(measured, ", ")));
+}
+
+std::optional<Warning> beyond(const CalibrationRecord& record, const Span& used) {
   if (used.ranks == 0) return std::nullopt;
+  const Span measured = measured_span(record);
   std::vector<std::string> what;
+  add_operations(record, used.operations, what);
   if (used.hosts > 1 && measured.hosts <= 1) what.emplace_back("between hosts, where nothing was measured");
   if (used.ranks > measured.ranks)
     what.push_back(fmt::format("{} ranks (measured: at most {})", used.ranks, measured.ranks));
@@ -63,6 +79,13 @@ std::optional<Warning> beyond(const Span& measured, const Span& used) {
                  fmt::format("beyond what the profile was calibrated on: {}; measure there, or "
                              "take the prediction with more than its interval",
                              fmt::join(what, "; "))};
+}
+
+Warning unmeasured(const std::string& what) {
+  return {"not-measured",
+          fmt::format("no number that {} rests on was measured: the profile is of other links, sizes "
+                      "or GPUs, and its default stands in, without an interval",
+                      what)};
 }
 
 // Jobs 0 to n - 1 over threads; what one throws is thrown on.
@@ -99,14 +122,16 @@ Profile drawn(const Profile& profile, std::size_t draw) {
   return copy;
 }
 
-std::pair<Time, Time> interval_of(Time time, std::span<const Time> under_draws) {
-  if (time <= Time::zero() || under_draws.empty()) return {time, time};
+std::optional<std::pair<Time, Time>> interval_of(Time time, std::span<const Time> under_draws) {
+  if (time <= Time::zero()) return std::nullopt;
+  if (std::all_of(under_draws.begin(), under_draws.end(), [&](Time t) { return t == time; }))
+    return std::nullopt;
   double squares = 0;
   for (const Time t : under_draws) squares += std::pow(std::log(t.seconds() / time.seconds()), 2);
   const auto n = static_cast<double>(under_draws.size());
   const double half = student_95(n) * std::sqrt(squares / n);
-  return {Time::from_seconds(time.seconds() * std::exp(-half)),
-          Time::from_seconds(time.seconds() * std::exp(half))};
+  return std::pair{Time::from_seconds(time.seconds() * std::exp(-half)),
+                   Time::from_seconds(time.seconds() * std::exp(half))};
 }
 
 void add_interval(RunResult& result, const Profile& profile, std::size_t threads,
@@ -115,6 +140,7 @@ void add_interval(RunResult& result, const Profile& profile, std::size_t threads
   if (times.empty()) return;
   run_all(times.size(), threads, [&](std::size_t d) { times[d] = step_time(drawn(profile, d)); });
   result.step_time_interval = interval_of(result.step_time, times);
+  if (!result.step_time_interval) result.warnings.push_back(unmeasured("this step"));
 }
 
 void add_intervals(Sweep& sweep, const Profile& profile,
@@ -126,24 +152,30 @@ void add_intervals(Sweep& sweep, const Profile& profile,
     const std::vector<Time> found = times(drawn(profile, d));
     for (std::size_t r = 0; r < by_row.size(); ++r) by_row[r].push_back(found[r]);
   }
-  for (std::size_t r = 0; r < by_row.size(); ++r)
+  std::size_t without = 0;
+  for (std::size_t r = 0; r < by_row.size(); ++r) {
     sweep.rows[r].interval = interval_of(sweep.rows[r].time, by_row[r]);
+    without += sweep.rows[r].interval ? 0U : 1U;
+  }
+  if (without > 0)
+    sweep.warnings.push_back(unmeasured(without == by_row.size() ? "any of these rows"
+                                                                 : fmt::format("{} of these rows", without)));
 }
 
 std::optional<Warning> extrapolation(const Profile& profile, const RunResult& result) {
   if (profile.calibration.ranges.empty()) return std::nullopt;
   Span used;
-  for (const CollectiveRecord& c : result.collectives) used.take(c.bytes, c.ranks);
+  for (const CollectiveRecord& c : result.collectives) used.take(c.operation, c.bytes, c.ranks);
   used.hosts = result.hosts;
-  return beyond(measured_span(profile.calibration), used);
+  return beyond(profile.calibration, used);
 }
 
 std::optional<Warning> extrapolation(const Profile& profile, const Sweep& sweep) {
   if (profile.calibration.ranges.empty()) return std::nullopt;
   Span used;
-  for (const SweepRow& row : sweep.rows) used.take(row.size, sweep.ranks);
+  for (const SweepRow& row : sweep.rows) used.take(name_of(row.operation), row.size, sweep.ranks);
   used.hosts = sweep.hosts;
-  return beyond(measured_span(profile.calibration), used);
+  return beyond(profile.calibration, used);
 }
 
 }  // namespace busbar

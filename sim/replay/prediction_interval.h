@@ -19,11 +19,13 @@ namespace busbar {
 [[nodiscard]] Profile drawn(const Profile& profile, std::size_t draw);
 
 /// 95 % interval of a time whose logarithm is normal about that of `time`, from its values under the draws:
-/// exp(log(time) -+ t x root mean square), t = Student's for as many degrees of freedom as draws.
-[[nodiscard]] std::pair<Time, Time> interval_of(Time time, std::span<const Time> under_draws);
+/// exp(log(time) -+ t x root mean square), t = Student's for as many degrees of freedom as draws. Nothing
+/// where no draw moves it: then nothing that it rests on was measured.
+[[nodiscard]] std::optional<std::pair<Time, Time>> interval_of(Time time, std::span<const Time> under_draws);
 
 /// Puts an interval to a step time. `step_time(profile)` simulates it; called once per draw, by up to
-/// `threads` threads at a time; nothing happens without draws.
+/// `threads` threads at a time; nothing happens without draws. Warns ("not-measured") where none of them
+/// moves it.
 void add_interval(RunResult& result, const Profile& profile, std::size_t threads,
                   const std::function<Time(const Profile&)>& step_time);
 /// The same to every row of a sweep. `times(profile)`: as many as rows.
@@ -31,8 +33,8 @@ void add_intervals(Sweep& sweep, const Profile& profile,
                    const std::function<std::vector<Time>(const Profile&)>& times);
 
 /// The warning "extrapolation" where operations are larger or smaller by over a factor of two than what was
-/// measured, on more or fewer ranks, on several hosts where one was measured, or over other links. Nothing
-/// for a profile without ranges.
+/// measured, on more or fewer ranks, on several hosts where one was measured, or not among the measured ones.
+/// Nothing for a profile without ranges.
 [[nodiscard]] std::optional<Warning> extrapolation(const Profile& profile, const RunResult& result);
 [[nodiscard]] std::optional<Warning> extrapolation(const Profile& profile, const Sweep& sweep);
 

@@ -221,10 +221,11 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
   }
   const Generation& g = replay.placement().generation(0);
   const KernelModel& kernels = kernel_model_of(replay.placement().gpu_model(0));
-  const double alone = plain_efficiency(DataType::kBf16, kernels);
+  const double alone = plain_efficiency(DataType::kBf16, kernels) * g.matmul_share;
   result.assumptions.push_back(fmt::format(
-      "{} GPUs: large matmuls run at {:.0f} % of their peak ({:.3f} alone x {:.3f} inside a step; fitted)",
-      kernels.name, 100 * alone * g.step_share, alone, g.step_share));
+      "{} GPUs: large matmuls run at {:.0f} % of their peak ({:.3f} alone{} x {:.3f} inside a step; fitted)",
+      kernels.name, 100 * alone * g.step_share, alone, g.matmul_share == 1 ? "" : " as measured",
+      g.step_share));
   result.assumptions.push_back(fmt::format("NCCL {} chooses algorithms, protocols and channels",
                                            to_text(replay.plans().overrides().nccl.version)));
 }

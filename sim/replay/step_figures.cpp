@@ -33,16 +33,26 @@ double hardware_flops_of(const StepTrace& trace) {
 }
 
 std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) {
-  const std::int32_t model = topology.device(topology.ranks().front()).gpu_model;
-  if (model < 0) return std::nullopt;
   std::map<DataType, double> flops;
   for (const Program& program : trace.programs)
     for (const Op& op : program.ops) flops[op.work.type] += op.work.flops;
   const auto most =
       std::max_element(flops.begin(), flops.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  const auto& peaks = topology.gpu_models()[static_cast<std::size_t>(model)].peak;
-  if (most == flops.end() || most->second == 0 || !peaks.contains(most->first)) return std::nullopt;
-  return peaks.at(most->first).flops();
+  if (most == flops.end() || most->second == 0) return std::nullopt;
+  std::vector<std::uint32_t> ranks_on(topology.gpu_models().size(), 0);
+  for (const DeviceId gpu : topology.ranks().first(trace.ranks)) {
+    if (topology.gpu_model_of(gpu) < 0) return std::nullopt;
+    ++ranks_on[static_cast<std::size_t>(topology.gpu_model_of(gpu))];
+  }
+  double mean = 0;
+  for (std::size_t model = 0; model < ranks_on.size(); ++model) {
+    if (ranks_on[model] == 0) continue;
+    const auto& peaks = topology.gpu_models()[model].peak;
+    const auto peak = peaks.find(most->first);
+    if (peak == peaks.end()) return std::nullopt;
+    mean += static_cast<double>(ranks_on[model]) / trace.ranks * peak->second.flops();
+  }
+  return mean;
 }
 
 std::vector<RoleRecord> roles_of(const Replay& replay) {

@@ -14,7 +14,8 @@ namespace busbar {
 /// FLOPs of all kernels of a step on all ranks; 0 (unknown) where some kernel is given by its duration.
 [[nodiscard]] double hardware_flops_of(const StepTrace& trace);
 
-/// Of the first rank's GPU, in the type in which most FLOPs run; none: no such figure.
+/// Mean over the ranks' GPUs, FLOP/s, in the type in which most FLOPs run; none: a GPU has no such figure.
+/// Requires: no more ranks than GPUs.
 [[nodiscard]] std::optional<double> peak_of(const StepTrace& trace, const Topology& topology);
 
 /// By program: mean compute and bubble of its ranks. Requires: the replay has run.

@@ -13,7 +13,7 @@ namespace busbar {
 /// One number of a profile, for people: values carry their unit.
 struct CalibratedParameter {
   std::string name, value, low, high;  // "" without an interval
-  std::string origin;                  // fitted, measured, default
+  std::string origin;                  // fitted, measured, derived, default
   std::int64_t rows = 0;
 };
 
@@ -56,23 +56,33 @@ struct CalibrationReport {
   ErrorFigures before, fit, cross_validated;  // of rows: default profile, fitted, left out of the fit
   std::string left_out;                       // what cross-validation left out at a time: "one table"
   std::vector<std::string> notes;
+  bool misfit = false;  // the fitted numbers do not describe the measurements
 };
 
 /// One number of two profiles.
 struct ProfileChange {
+  enum class Verdict : unsigned char {
+    kChanged,     // the intervals do not overlap
+    kOverlaps,    // they do
+    kNoInterval,  // neither side has one
+    kOnlyBefore,  // a default in the later profile: nothing was measured of it
+    kOnlyAfter,   // a default in the earlier one
+  };
   std::string name, before, after;
-  double ratio = 1;     // after / before
-  bool beyond = false;  // the intervals do not overlap
-  bool tells = false;   // at least one side has an interval
+  std::string before_interval, after_interval;  // "" without one
+  double ratio = 1;                             // after / before
+  Verdict verdict = Verdict::kNoInterval;
+  [[nodiscard]] bool beyond() const { return verdict == Verdict::kChanged; }
 };
 
 /// `calibrate --show NEW --compare OLD`.
 struct ProfileComparison {
   std::string before, after;
-  std::vector<ProfileChange> changes;  // of numbers that are no default in either
+  std::vector<ProfileChange> changes;  // of numbers that are no default in at least one
+  std::vector<std::string> notes;
   [[nodiscard]] bool any_beyond() const {
     for (const ProfileChange& c : changes)
-      if (c.beyond) return true;
+      if (c.beyond()) return true;
     return false;
   }
 };
@@ -83,7 +93,8 @@ struct HealthFinding {
   std::string quantity;                         // "GB/s", "us"
   double measured = 0, peers = 0, nominal = 0;  // 0: not known
   bool slow = false;
-  std::string text;  // "host h3, NIC 5: 24.1 of 48.2 GB/s"
+  bool impossible = false;  // faster than its hardware: the measurement is wrong
+  std::string text;         // "host h3, NIC 5: 24.1 of 48.2 GB/s"
 };
 
 struct HealthReport {
@@ -93,7 +104,7 @@ struct HealthReport {
   std::vector<std::string> notes;       // what could not be compared
   [[nodiscard]] bool healthy() const {
     for (const HealthFinding& f : findings)
-      if (f.slow) return false;
+      if (f.slow || f.impossible) return false;
     return true;
   }
 };

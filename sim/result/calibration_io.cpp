@@ -47,10 +47,11 @@ std::string write_calibration(const CalibrationReport& r) {
   j["tables"] = r.tables;
   j["rows"] = r.rows;
   j["parameters"] = list_of(r.parameters, parameter_json);
-  j["errors"] = {{"before", figures_json(r.before)},
-                 {"fitted", figures_json(r.fit)},
-                 {"cross_validated", figures_json(r.cross_validated)},
-                 {"left_out", r.left_out}};
+  j["errors"] = {{"before", figures_json(r.before)}, {"fitted", figures_json(r.fit)}};
+  if (r.cross_validated.rows > 0) {
+    j["errors"]["cross_validated"] = figures_json(r.cross_validated);
+    j["errors"]["left_out"] = r.left_out;
+  }
   j["unpinned"] = list_of(r.unpinned, [](const UnpinnedParameter& p) {
     return Json{{"name", p.name}, {"value", p.value}, {"measurement", p.measurement}};
   });
@@ -79,12 +80,17 @@ std::string write_comparison(const ProfileComparison& c) {
   j["before"] = c.before;
   j["after"] = c.after;
   j["changes"] = list_of(c.changes, [](const ProfileChange& x) {
-    return Json{{"name", x.name},
-                {"before", x.before},
-                {"after", x.after},
-                {"ratio", x.ratio},
-                {"beyond_interval", x.beyond}};
+    Json one{{"name", x.name}, {"before", x.before}};
+    if (!x.before_interval.empty()) one["before_interval"] = x.before_interval;
+    one["after"] = x.after;
+    if (!x.after_interval.empty()) one["after_interval"] = x.after_interval;
+    one["ratio"] = x.ratio;
+    one["changed"] = x.beyond();
+    one["measured_before"] = x.verdict != ProfileChange::Verdict::kOnlyAfter;
+    one["measured_after"] = x.verdict != ProfileChange::Verdict::kOnlyBefore;
+    return one;
   });
+  j["notes"] = c.notes;
   return dumped(j);
 }
 
@@ -97,7 +103,8 @@ std::string write_health(const HealthReport& r) {
     if (f.peers > 0) one["peers"] = f.peers;
     if (f.nominal > 0) one["datasheet"] = f.nominal;
     one["slow"] = f.slow;
-    if (f.slow) one["text"] = f.text;
+    one["impossible"] = f.impossible;
+    if (f.slow || f.impossible) one["text"] = f.text;
     return one;
   });
   j["notes"] = r.notes;

@@ -114,7 +114,7 @@ struct RunResult {
   /// FLOPs of all kernels, per step, all ranks: the model's, what is recomputed (also inside fused
   /// attention's backward), and padding. 0: unknown, as where a kernel is given by its duration.
   double hardware_flops = 0;
-  std::optional<double> peak_flops;    // of one GPU in the matmul type, for MFU
+  std::optional<double> peak_flops;    // mean of the GPUs in the matmul type, for MFU
   std::optional<MemoryRecord> memory;  // largest over programs
   std::vector<RoleRecord> roles;       // in the order of programs
   std::vector<CollectiveRecord> collectives;

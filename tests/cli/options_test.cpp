@@ -48,6 +48,9 @@ TEST(Ranks, AreNamedOnceAndWithinTheCluster) {
   EXPECT_NE(error("0-16").find("ranks below 16"), std::string::npos);
   EXPECT_NE(error("0-").find("ranks such as"), std::string::npos);
   EXPECT_NE(error("").find("ranks such as"), std::string::npos);
+  EXPECT_NE(
+      error_of([] { static_cast<void>(parse_ranks("5-2", 16, "--trace-ranks")); }).find("--trace-ranks"),
+      std::string::npos);
 }
 
 TEST(Options, ReadALineIntoPlainData) {

@@ -39,7 +39,8 @@ void take_predictions(Held& held, const Profile& found, const Profile& truth, co
   for (std::size_t i = 0; i < times.size(); ++i) {
     std::vector<Time> drawn_times;
     for (const std::vector<double>& u : under) drawn_times.push_back(Time::from_seconds(u[i]));
-    const auto [low, high] = interval_of(Time::from_seconds(times[i]), drawn_times);
+    const Time time = Time::from_seconds(times[i]);
+    const auto [low, high] = interval_of(time, drawn_times).value_or(std::pair{time, time});
     held.take(actual[i] >= low.seconds() && actual[i] <= high.seconds());
   }
 }

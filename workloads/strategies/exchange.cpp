@@ -76,6 +76,8 @@ std::vector<ExchangeLeg> legs_of(const LayerCommunication& c, const Workload& w)
   if (c.exchange == LayerExchange::kExpertAllToAll && w.moe.node_limit)
     if (const std::int64_t hosts = Layout(w.parallel).size("ep.rail"); hosts > 1)
       return limited_legs(c, w, hosts);
+  if (c.exchange == LayerExchange::kExpertAllToAll)
+    return {{slot, "", whole_elements(c.bytes.count(), c.type, w.parallel.ep)}};
   if (c.exchange != LayerExchange::kContextRing || w.parallel.cp < 3) return {{slot, "", c.bytes}};
   std::vector<ExchangeLeg> legs;
   for (std::int64_t i = 0; i + 1 < w.parallel.cp; ++i)

@@ -161,7 +161,7 @@ TEST(Comparison, NamesWhatChangedBeyondItsInterval) {
   const auto link = std::find_if(changed.changes.begin(), changed.changes.end(),
                                  [](const ProfileChange& c) { return c.name == "hopper.links.efficiency"; });
   ASSERT_NE(link, changed.changes.end());
-  EXPECT_TRUE(link->beyond);
+  EXPECT_TRUE(link->beyond());
   EXPECT_NEAR(link->ratio, 0.7, 0.05);
 }
 

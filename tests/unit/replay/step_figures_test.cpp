@@ -84,5 +84,16 @@ TEST(HardwareFlops, CountWhatIsComputedAgain) {
   EXPECT_NEAR(hardware_flops("full"), samples * (once + blocks), 1);
 }
 
+// Three ranks on two A100 and an H100 of four GPUs: (2 x 312 + 989) / 3.
+TEST(Peak, IsTheMeanOfTheRanksGpus) {
+  const Topology t = topology_from(R"({"schema": "busbar.topology/1", "hosts": [
+    {"count": 1, "type": "dgx-a100", "gpus": 2}, {"count": 1, "type": "dgx-h100", "gpus": 2}],
+    "fabric": {"family": "rail-optimized"}})");
+  const StepTrace trace = trace_from(R"({"schema": "busbar.trace/1", "programs": {
+    "p": {"ops": [{"id": "a", "op": "compute", "stream": "main", "type": "bf16", "matmul": [64, 64, 64]}]}},
+    "bindings": [{"ranks": "0-2", "program": "p"}]})");
+  EXPECT_DOUBLE_EQ(peak_of(trace, t).value(), (2 * 312e12 + 989e12) / 3);
+}
+
 }  // namespace
 }  // namespace busbar

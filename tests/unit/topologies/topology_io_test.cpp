@@ -185,7 +185,7 @@ std::vector<std::string> names_of(const Topology& t) {
 }
 
 bool same_host(const Host& a, const Host& b) {
-  return a.name == b.name && a.gpus == b.gpus && a.nics == b.nics && a.cpu == b.cpu;
+  return a.name == b.name && a.gpus == b.gpus && a.nics == b.nics && a.cpu == b.cpu && a.domain == b.domain;
 }
 
 /// All but the type of hosts and the notes, which the long form does not hold.
@@ -214,6 +214,27 @@ TEST(WriteTopology, ReadsBackIntoTheSameGraph) {
   expect_round_trip(topology_of(R"("name": "two", "source": "a \"quoted\" page",
     "hosts": [{"count": 2, "type": "dgx-h100", "nics": 4}, {"count": 1, "type": "dgx-a100", "gpus": 3}],
     "fabric": {"family": "rail-optimized", "oversubscription": 3, "hosts_per_leaf": 2})"));
+}
+
+TEST(WriteTopology, KeepsRacksThatAreOneNvlinkDomain) {
+  const std::string racks = R"("hosts": {"count": 5, "type": "gb200-nvl72", "nvlink_domain": 2}, )";
+  expect_round_trip(topology_of(racks + R"("fabric": {"family": "rail-optimized"})"));
+  expect_round_trip(topology_of(R"("hosts": {"count": 2, "type": "gb200-nvl72", "nvlink_domain": 1},
+    "fabric": {"family": "rail-optimized"})"));
+}
+
+TEST(LongForm, HostsAtOneSwitchOfNoHostAreOneDomainHoweverTheyAreJoined) {
+  // Switch "x" joins b and c, "y" joins c and a: one domain of all three. d has a switch of its own.
+  const Topology t = topology_of(R"("name": "racks", "devices": [
+    {"id": "a.gpu0", "kind": "gpu", "host": "a"}, {"id": "b.gpu0", "kind": "gpu", "host": "b"},
+    {"id": "c.gpu0", "kind": "gpu", "host": "c"}, {"id": "d.gpu0", "kind": "gpu", "host": "d"},
+    {"id": "x", "kind": "nvswitch"}, {"id": "y", "kind": "nvswitch"}, {"id": "d.z", "kind": "nvswitch", "host": "d"}],
+    "links": [{"from": "b.gpu0", "to": "x", "bandwidth": "450 GB/s"}, {"from": "x", "to": "c.gpu0", "bandwidth": "450 GB/s"},
+    {"from": "c.gpu0", "to": "y", "bandwidth": "450 GB/s"}, {"from": "a.gpu0", "to": "y", "bandwidth": "450 GB/s"},
+    {"from": "d.gpu0", "to": "d.z", "bandwidth": "450 GB/s"}, {"from": "d.z", "to": "y", "bandwidth": "450 GB/s"}])");
+  std::vector<std::uint32_t> domains;
+  for (const Host& host : t.hosts()) domains.push_back(host.domain);
+  EXPECT_EQ(domains, (std::vector<std::uint32_t>{0, 0, 0, 3}));
 }
 
 TEST(WriteTopology, KeepsStaticRoutingAndWeights) {

@@ -77,7 +77,7 @@ TEST(Experts, CutByTensorRanksSumLikeAnMlp) {
   EXPECT_EQ(sizes_of(layer.forward, LayerExchange::kExpertAllReduce), Sizes{64 * kRow});
   EXPECT_EQ(sizes_of(layer.backward, LayerExchange::kExpertAllReduce), Sizes{64 * kRow});
   const Names forward = order_of(layer.forward);
-  EXPECT_EQ(forward[forward.size() - 2], "[experts.reduce 8192]");
+  EXPECT_EQ(forward[forward.size() - 2], "[experts.rows.reduce 8192]");
   EXPECT_EQ(layer.expert_elements(), 8 / 2 * 3 * 64 * 32 / 4);
 }
 
@@ -86,12 +86,14 @@ TEST(Experts, CutByTensorRanksGatherTheirRowsUnderSequenceParallelism) {
   // A rank sends 128 / 4 rows; the two ranks of an expert compute on both their rows, half of the width each.
   const Names forward = order_of(layer.forward);
   EXPECT_EQ((Names{forward.begin() + 5, forward.end()}),
-            (Names{"router", "[dispatch 4096]", "[experts.gather 8192]", "experts.gate", "experts.up",
-                   "experts.down", "[experts.reduce 8192]", "[combine 4096]", "elementwise"}));
+            (Names{"router", "[dispatch 4096]", "[experts.rows.gather 8192]", "experts.gate", "experts.up",
+                   "experts.down", "[experts.rows.reduce 8192]", "[combine 4096]", "elementwise"}));
   EXPECT_EQ(work_of(layer.forward, "experts.up").flops, kOneMatrix / 4);
-  EXPECT_EQ(communication_of(layer.forward, "experts.reduce").exchange, LayerExchange::kExpertScatter);
-  EXPECT_EQ(communication_of(layer.backward, "experts.grad_gather").exchange, LayerExchange::kExpertGather);
-  EXPECT_EQ(communication_of(layer.backward, "experts.grad_reduce").exchange, LayerExchange::kExpertScatter);
+  EXPECT_EQ(communication_of(layer.forward, "experts.rows.reduce").exchange, LayerExchange::kExpertScatter);
+  EXPECT_EQ(communication_of(layer.backward, "experts.rows.grad_gather").exchange,
+            LayerExchange::kExpertGather);
+  EXPECT_EQ(communication_of(layer.backward, "experts.rows.grad_reduce").exchange,
+            LayerExchange::kExpertScatter);
   EXPECT_EQ(communication_of(layer.forward, "dispatch").needed_by, "");
 }
 

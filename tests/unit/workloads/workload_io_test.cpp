@@ -1,10 +1,13 @@
 #include "workloads/workload_io.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
+#include <random>
 
 #include "workload_helpers.h"
 #include "workloads/settings.h"
@@ -310,6 +313,36 @@ TEST(WorkloadCatalogue, EveryFileExpandsIntoATraceThatReadsBack) {
     ++files;
   }
   EXPECT_GE(files, 18U);
+}
+
+// Ranks, rows and capacities that divide nothing evenly.
+TEST(ExpandWorkload, EveryLayoutOfExpertsReadsBackAsATrace) {
+  std::mt19937 draw(7);
+  const auto one_of = [&](std::vector<std::int64_t> values) { return values[draw() % values.size()]; };
+  int expanded = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t ep = one_of({1, 2, 3, 4, 6}), dp = ep * one_of({1, 2}), tp = one_of({1, 2, 4});
+    const std::string text = fmt::format(
+        R"({{"schema": "busbar.workload/1", "batch": {{"sequence": {}, "micro": 1, "global": {}}},
+            "model": {{"layers": 2, "hidden": 64, "ffn_hidden": 128, "heads": 8, "vocab": 256, "experts": {},
+                       "top_k": {}, "expert_ffn_hidden": 64}},
+            "parallel": {{"tp": {}, "ep": {}, "dp": {}, "sharding": "{}", "sequence_parallel": {}}},
+            "moe": {{"capacity_factor": {}}}}})",
+        one_of({60, 64, 100}), dp, ep * one_of({1, 2, 3}), one_of({1, 2}), tp, ep, dp,
+        std::array{"none", "zero1", "fsdp"}[draw() % 3], draw() % 2 == 0,
+        std::array{"null", "1.25"}[draw() % 2]);
+    Workload workload;
+    try {
+      workload = workload_of(text);
+    } catch (const Error&) {
+      continue;  // what does not divide is refused
+    }
+    const StepTrace trace = expand(workload);
+    EXPECT_EQ(all_fields(read_trace(JsonDocument::parse(write_trace(trace), "t.json"))), all_fields(trace))
+        << text;
+    ++expanded;
+  }
+  EXPECT_GT(expanded, 100);
 }
 
 }  // namespace

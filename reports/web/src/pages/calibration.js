@@ -5,6 +5,7 @@ import { close, open } from "../page.js";
 import { column, rowsAt, table } from "../table.js";
 import { axis, base } from "../theme.js";
 import { count, digits, integer, percent, signedPercent, tick, time } from "../format.js";
+import { warnings } from "./step.js";
 import { fitted, intervals, pointsOf, residuals } from "../parts/calibration.js";
 
 export async function calibrationPage(r) {
@@ -12,6 +13,7 @@ export async function calibrationPage(r) {
   const page = open({ kicker: "Busbar · calibration", title: `Profile ${r.profile}`,
     subtitle: r.tables > 0 ? `${count(r.tables, "table")}, ${count(r.rows, "row")}, on ${r.topology}` : "as the file has it", answer: answerOf(r) });
   add(page, [
+    warnings(r.notes.filter((note) => note.startsWith("THE FIT")).map((text) => ({ text }))),
     points.length > 0 ? [fitted(points), residuals(points)] : null,
     intervals(r.parameters), numbers(r), errorsTable(r),
     r.outliers.length > 0 ? section("Rows that the fit does not follow", "outliers", null, table([column("table", { key: "table" }), column("size", { key: "size_bytes", unit: "bytes", format: integer }),
@@ -28,7 +30,7 @@ export async function calibrationPage(r) {
 }
 
 function answerOf(r) {
-  const { before, fitted: after, cross_validated: left } = r.errors;
+  const { before, fitted: after, cross_validated: left = { rows: 0 } } = r.errors;
   const figure = (list, key, format, at) => figureOf(format(list[key]), list[key], `/errors/${at}/${key}`);
   if (after.rows === 0) return [[`${count(r.parameters.length, "number")} of this profile are measured or fitted.`]];
   return [
@@ -46,7 +48,7 @@ rowsAt(r.parameters, "/parameters"), { name: "numbers", most: 40 }));
 
 function errorsTable(r) {
   const rows = [["before the fit", "before"], ["fitted", "fitted"], [`left out, ${r.errors.left_out} at a time`, "cross_validated"]]
-    .filter(([, key]) => r.errors[key].rows > 0).map(([name, key]) => ({ name, ...r.errors[key], at: `/errors/${key}` }));
+    .filter(([, key]) => r.errors[key]?.rows > 0).map(([name, key]) => ({ name, ...r.errors[key], at: `/errors/${key}` }));
   if (rows.length === 0) return null;
   return section("Errors", "errors", "Predicted over measured, less one.", table([column("rows", { value: (row) => row.name }), column("median", { key: "median_abs_error", unit: "share", format: percent }),
     column("mean", { key: "mean_abs_error", unit: "share", format: percent }), column("90th", { key: "p90", unit: "share", format: percent }),
@@ -56,36 +58,47 @@ function errorsTable(r) {
 
 const notes = (list) => (list.length > 0 ? section("Notes", "notes", null, h("ul", { class: "notes" }, list.map((note) => h("li", {}, note)))) : null);
 
+// What a change means: as reports/calibration_report.cpp says it.
+function verdictOf(row) {
+  if (row.changed) return "changed";
+  if (!row.measured_after) return "not measured after";
+  if (!row.measured_before) return "not measured before";
+  return row.before_interval || row.after_interval ? "intervals overlap" : "no interval";
+}
+
 export async function comparisonPage(r) {
-  const rows = rowsAt(r.changes, "/changes").sort((a, b) => Number(b.beyond_interval) - Number(a.beyond_interval) || Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)));
-  const beyond = rows.filter((row) => row.beyond_interval);
+  const rows = rowsAt(r.changes, "/changes").sort((a, b) => Number(b.changed) - Number(a.changed) || Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)));
+  const changed = rows.filter((row) => row.changed);
   const page = open({ kicker: "Busbar · two profiles", title: `${r.after} against ${r.before}`, answer: [
-    [`${count(beyond.length, "number")} of ${integer(rows.length)} changed beyond ${beyond.length === 1 ? "its interval" : "their intervals"}.`],
+    [`${count(changed.length, "number")} of ${integer(rows.length)} changed: ${changed.length === 1 ? "its" : "their"} intervals do not overlap.`],
     rows.length > 0 ? [`The largest change: ${rows[0].name}, from ${rows[0].before} to ${rows[0].after} (${signedPercent(rows[0].ratio - 1)}).`] : null] });
   const shown = rows.slice(0, 30);
   if (rows.length > 0)
-    add(page, [bars({ title: "Changes", id: "changes", shown, label: (row) => row.name, value: (row) => row.ratio - 1, bad: (row) => row.beyond_interval, format: signedPercent,
-      says: "After over before, less one. Vermilion: beyond the interval.", detail: (row) => [["before", row.before], ["after", row.after]],
-      table: table([column("name", { key: "name" }), column("before", { key: "before" }), column("after", { key: "after" }), column("after / before", { key: "ratio", format: digits }),
-        column("", { value: (row) => (row.beyond_interval ? "changed" : "") })], rows, { name: "changes" }) })]);
+    add(page, [bars({ title: "Changes", id: "changes", shown, label: (row) => row.name, value: (row) => row.ratio - 1, bad: (row) => row.changed, format: signedPercent,
+      says: "After over before, less one. Vermilion: the intervals do not overlap.", detail: (row) => [["before", row.before], ["after", row.after], ["", verdictOf(row)]],
+      table: table([column("name", { key: "name" }), column("before", { key: "before" }), column("interval before", { key: "before_interval" }), column("after", { key: "after" }),
+        column("interval after", { key: "after_interval" }), column("after / before", { key: "ratio", format: digits }), column("verdict", { value: verdictOf })], rows, { name: "changes" }) })]);
+  add(page, [notes(r.notes ?? [])]);
   close(page, r);
 }
 
 export async function healthPage(r) {
   const rows = rowsAt(r.findings, "/findings");
   const slow = rows.filter((row) => row.slow);
+  const wrong = rows.filter((row) => row.impossible);
   const page = open({ kicker: "Busbar · health", title: `Health of ${r.topology}`, answer: [
-    [r.healthy ? "Nothing that was compared is slower than its peers." : `${count(slow.length, "part")} ${slow.length === 1 ? "is" : "are"} slower than ${slow.length === 1 ? "its" : "their"} peers.`],
-    slow.length > 0 ? [slow.slice(0, 3).map((row) => row.text).join("; "), "."] : null] });
+    [slow.length === 0 ? "Nothing that was compared is slower than its peers." : `${count(slow.length, "part")} ${slow.length === 1 ? "is" : "are"} slower than ${slow.length === 1 ? "its" : "their"} peers.`],
+    slow.length > 0 ? [slow.slice(0, 3).map((row) => row.text).join("; "), "."] : null,
+    wrong.length > 0 ? [`${count(wrong.length, "measurement")} cannot be right: faster than the hardware. `, wrong[0].text, "."] : null] });
   const compared = rows.filter((row) => row.peers);
   const shown = compared.slice(0, 40);
   const ratio = (row) => row.measured / row.peers;
   if (shown.length > 0)
-    add(page, [bars({ title: "Beside their peers", id: "peers", shown, label: (row) => row.what, value: (row) => ratio(row) - 1, bad: (row) => row.slow, format: signedPercent,
-      says: "Measured over what its peers reach, less one. Vermilion: slow.", detail: (row) => [["measured", `${digits(row.measured)} ${row.quantity}`], ["peers", `${digits(row.peers)} ${row.quantity}`],
+    add(page, [bars({ title: "Beside their peers", id: "peers", shown, label: (row) => row.what, value: (row) => ratio(row) - 1, bad: (row) => row.slow || row.impossible, format: signedPercent,
+      says: "Measured over what its peers (or the model) reach, less one. Vermilion: slow, or faster than its hardware can be.", detail: (row) => [["measured", `${digits(row.measured)} ${row.quantity}`], ["peers", `${digits(row.peers)} ${row.quantity}`],
         row.datasheet ? ["datasheet", `${digits(row.datasheet)} ${row.quantity}`] : null] })]);
   add(page, [section("Everything that was compared", "findings", null, table([column("what", { key: "what" }), column("measured", { key: "measured", format: digits }), column("peers", { key: "peers", format: digits }),
-    column("datasheet", { key: "datasheet", format: digits }), column("in", { key: "quantity" }), column("", { value: (row) => (row.slow ? "slow" : "") })], rows, { name: "findings", most: 60 })), notes(r.notes)]);
+    column("datasheet", { key: "datasheet", format: digits }), column("in", { key: "quantity" }), column("", { value: (row) => (row.impossible ? "impossible" : row.slow ? "slow" : "healthy") })], rows, { name: "findings", most: 60 })), notes(r.notes)]);
   close(page, r);
 }
 
