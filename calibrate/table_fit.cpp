@@ -14,7 +14,7 @@ namespace {
 constexpr double kSlotSpread = 0.6, kNetworkSpread = 0.3;
 constexpr std::string_view kEfficiency = ".efficiency";
 // A fault may leave any part of a rate: this many times less or more is a wrong unit.
-constexpr double kPriorScale = 1.5;  // spreads
+constexpr double kPriorScale = 1;  // spreads
 constexpr double kFarthest = 100;
 // Of a number at its default, for a change of one spread: less is no dependence.
 constexpr double kDepends = 1e-3;

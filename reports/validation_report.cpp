@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "reports/comparison_report.h"
 #include "reports/section.h"
 #include "sim/base/error.h"
 
@@ -110,6 +111,7 @@ Section held(const Validation& v) {
 }
 
 std::vector<Section> parts(const Validation& v, std::size_t worst) {
+  if (v.comparison) return comparison_sections(v);
   std::vector<Section> list{systems(v)};
   if (!v.tables.empty()) list.push_back(tables(v));
   if (v.fits) list.push_back(fits(*v.fits));
@@ -120,6 +122,10 @@ std::vector<Section> parts(const Validation& v, std::size_t worst) {
 }
 
 std::string title(const Validation& v) {
+  if (v.comparison)
+    return fmt::format("{}, {}; calibration {}", v.quantity,
+                       v.rows.empty() ? "nothing to compare" : printable(v.rows.front().system),
+                       printable(v.calibration));
   std::string text = fmt::format("{}: {}, {} rows", v.suite, v.quantity, v.rows.size());
   if (!v.not_simulated.empty()) text += fmt::format(", {} not simulated", v.not_simulated.size());
   text += fmt::format("; calibration {}", printable(v.calibration));
@@ -136,12 +142,14 @@ std::string optional_cell(const std::optional<StepShares>& s, double StepShares:
 std::string validation_text(const Validation& v, std::size_t worst) {
   std::string text = title(v) + "\n";
   for (const Section& section : parts(v, worst)) text += section_text(section);
+  if (v.comparison) text += fmt::format("\n{}\n", fmt::join(comparison_lines(v), "\n"));
   return text;
 }
 
 std::string validation_markdown(const Validation& v, std::size_t worst) {
   std::string text = "## " + title(v) + "\n";
   for (const Section& section : parts(v, worst)) text += section_markdown(section);
+  if (v.comparison) text += fmt::format("\n- {}\n", fmt::join(comparison_lines(v), "\n- "));
   return text;
 }
 

@@ -45,7 +45,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"nlohmann/", R"(.*_io\.(cpp|h)|sim/base/json_reader\.cpp|tests/unit/reports/.*)"},
       {"boost/", R"(topologies/routing\.cpp)"},
       {"CLI/", R"(sim/cli/.*\.cpp)"},
-      {"zlib.h", R"(reports/deflate\.cpp|tests/support/inflate\.h)"},
+      {"zlib.h", R"(sim/base/input\.cpp|reports/deflate\.cpp|tests/support/inflate\.h)"},
       {"gtest/", R"(tests/.*)"},
       {"benchmark/", R"(tests/bench/.*)"},
       {"ceres/", R"(calibrate/fit\.cpp)"},

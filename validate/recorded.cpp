@@ -1,7 +1,9 @@
 #include "validate/recorded.h"
 
 #include <array>
+#include <span>
 
+#include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
 #include "validate/csv_table.h"
 #include "validate/run_suites.h"
@@ -10,7 +12,19 @@ namespace busbar {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kColumns = {"suite", "figure", "value"};
+constexpr std::array<std::string_view, 4> kColumns = {"model_version", "suite", "figure", "value"};
+
+// A table without a history has no versions.
+std::span<const std::string_view> columns_of(std::string_view table) {
+  LineScanner lines(table);
+  while (lines.next()) {
+    const std::string_view line = trimmed(lines.line());
+    if (line.empty() || line.starts_with('#')) continue;
+    const bool versions = line.find(kColumns.front()) != std::string_view::npos;
+    return std::span(kColumns).subspan(versions ? 0 : 1);
+  }
+  return kColumns;
+}
 
 HeldFigure held(const Validation& v, const CsvRow& row) {
   const std::string& figure = row.needed_text("figure");
@@ -33,14 +47,23 @@ void check_suite(const CsvRow& row) {
   row.fail("suite", "a suite");
 }
 
+bool later_row_of(std::span<const CsvRow> rows, std::size_t of) {
+  for (std::size_t i = of + 1; i < rows.size(); ++i)
+    if (rows[i].text("suite") == rows[of].text("suite") && rows[i].text("figure") == rows[of].text("figure"))
+      return true;
+  return false;
+}
+
 }  // namespace
 
 void hold_recorded(Validation& validation, std::string_view table, const std::string& name) {
   if (!validation.filters.empty() || validation.calibration != "default") return;
-  const CsvTable csv(table, name, kColumns);
-  for (const CsvRow& row : csv.rows()) {
+  const CsvTable csv(table, name, columns_of(table));
+  for (std::size_t i = 0; i < csv.rows().size(); ++i) {
+    const CsvRow& row = csv.rows()[i];
     check_suite(row);
-    if (row.text("suite") == validation.suite) validation.held.push_back(held(validation, row));
+    if (row.text("suite") == validation.suite && !later_row_of(csv.rows(), i))
+      validation.held.push_back(held(validation, row));
   }
 }
 

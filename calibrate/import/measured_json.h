@@ -10,8 +10,8 @@ namespace busbar {
 /// source, origin, topology, workload, collectives, kernels, steps; a collective has operation, size_bytes,
 /// time_s and optional ranks, members, type, in_place, isolated, algorithm, protocol, channels. An in-place
 /// row completes the row of its size, algorithm and protocol before it; alone it counts as out of place too,
-/// with a note. `ranks` may come from the members or the hints. Not modelled: `steps` are not read here.
-/// Throws Error (kInput) with the JSON pointer.
+/// with a note. `ranks` may come from the members or the hints. `steps` are for validate, and left alone
+/// here. Throws Error (kInput) with the JSON pointer.
 [[nodiscard]] Measurement read_measured_json(const JsonDocument& document, const ImportHints& hints = {});
 
 }  // namespace busbar

@@ -194,7 +194,10 @@ Measurement finish_tables(std::vector<RawTable> tables, const ImportHints& hints
                    .message = "the table does not say which operation it measures",
                    .suggestion = "name it with --collective, as in --collective all_gather"});
     MeasuredTable table = measured(std::move(raw), *kind, hints);
-    if (!table.rows.empty()) measurement.tables.push_back(std::move(table));
+    if (table.rows.empty())
+      notes.insert(notes.end(), table.notes.begin(), table.notes.end());
+    else
+      measurement.tables.push_back(std::move(table));
   }
   if (measurement.tables.empty())
     throw Error(

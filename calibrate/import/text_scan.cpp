@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
+#include <span>
+
+#include "sim/base/input.h"
 
 namespace busbar {
 namespace {
@@ -38,18 +38,15 @@ std::optional<Number> parse_all(std::string_view text) {
 }  // namespace
 
 std::string load_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error({.where = path, .message = fmt::format("cannot be opened: {}", std::strerror(errno))});
   constexpr std::size_t kPiece = 1U << 20U;
+  InputStream in(path);
   std::string bytes;
-  while (in && bytes.size() <= kMaxFileBytes) {
+  for (std::size_t got = 1; got > 0 && bytes.size() <= kMaxFileBytes;) {
     const std::size_t before = bytes.size();
     bytes.resize(before + kPiece);
-    in.read(bytes.data() + before, kPiece);
-    bytes.resize(before + static_cast<std::size_t>(in.gcount()));
+    got = in.read(std::span(bytes).subspan(before));
+    bytes.resize(before + got);
   }
-  if (!in.eof() && bytes.size() <= kMaxFileBytes)
-    throw Error({.kind = ErrorKind::kSystem, .where = path, .message = "cannot be read"});
   if (bytes.size() > kMaxFileBytes)
     throw Error({.where = path, .expected = "a file of at most 64 MiB", .given = "a longer one"});
   return decoded(std::move(bytes));

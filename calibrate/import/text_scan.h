@@ -15,9 +15,9 @@ inline constexpr std::size_t kMaxFileBytes = 64U << 20U;
 inline constexpr std::size_t kMaxLineBytes = 64U << 10U;
 inline constexpr std::size_t kMaxRows = 1'000'000;
 
-/// The bytes of a file of at most 64 MiB. UTF-16 with its mark becomes one byte per character ('?' beyond
-/// ASCII); the mark of UTF-8 is dropped. Throws Error: kSystem if it cannot be read, kInput if it is too
-/// long.
+/// The bytes of a file of at most 64 MiB, unpacked if gzip packed it. UTF-16 with its mark becomes one byte
+/// per character ('?' beyond ASCII); the mark of UTF-8 is dropped. Throws Error: kSystem if it cannot be
+/// read, kInput if it is too long.
 [[nodiscard]] std::string load_text(const std::string& path);
 
 /// The lines of a text, without their ends ("\n", "\r\n"). Borrows the text.

@@ -14,6 +14,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
 #include "sim/cli/files.h"
+#include "sim/cli/job_inputs.h"
 #include "sim/cli/listing.h"
 #include "sim/cli/nccl_inputs.h"
 #include "sim/cli/program.h"
@@ -31,73 +32,7 @@ namespace busbar {
 
 namespace {
 
-struct Inputs {
-  JsonDocument topology;
-  std::optional<JsonDocument> workload;
-  std::string topology_path, workload_path;
-};
-
-bool has(std::span<const std::string_view> keys, std::string_view key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
-bool is_trace(const JsonDocument& document) {
-  const JsonValue schema = document.root().at("schema");
-  if (schema.string() == "busbar.trace/1") return true;
-  if (schema.string() != "busbar.workload/1") schema.fail("\"busbar.workload/1\" or \"busbar.trace/1\"");
-  return false;
-}
-
-// --set: the first key says which file is meant; "topology." or "workload." before it settles a tie.
-void apply_set(Inputs& inputs, const std::string& set) {
-  const std::size_t equals = set.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw Error({.where = "--set", .expected = "key.path=value", .given = quoted(set)});
-  std::string path = set.substr(0, equals);
-  const std::string value = set.substr(equals + 1);
-  const auto take = [&](std::string_view prefix) {
-    if (!path.starts_with(prefix)) return false;
-    path.erase(0, prefix.size());
-    return true;
-  };
-  const bool forced_topology = take("topology.");
-  const bool forced_workload = !forced_topology && take("workload.");
-  const std::string first = path.substr(0, path.find('.'));
-  const auto workload = !inputs.workload             ? std::span<const std::string_view>{}
-                        : is_trace(*inputs.workload) ? trace_keys()
-                                                     : workload_keys();
-  const bool in_topology = forced_topology || (!forced_workload && has(topology_keys(), first));
-  const bool in_workload = forced_workload || (!forced_topology && has(workload, first));
-  if (in_topology && in_workload)
-    throw Error({.where = "--set",
-                 .message = fmt::format("both files have {}; write topology.{} or workload.{}", quoted(first),
-                                        path, path)});
-  if (in_topology) {
-    inputs.topology = inputs.topology.with(path, value);
-  } else if (in_workload && inputs.workload) {
-    inputs.workload = inputs.workload->with(path, value);
-  } else {
-    std::vector<std::string_view> known(topology_keys().begin(), topology_keys().end());
-    known.insert(known.end(), workload.begin(), workload.end());
-    throw Error({.where = "--set",
-                 .message = fmt::format("no input has a key {}", quoted(first)),
-                 .suggestion = did_you_mean(first, known)});
-  }
-}
-
-Inputs load(const SimulateOptions& o) {
-  Inputs inputs;
-  inputs.topology_path = find_input(o.topology, "topologies");
-  inputs.topology = JsonDocument::load(inputs.topology_path);
-  if (!o.workload.empty()) {
-    inputs.workload_path = find_input(o.workload, "workloads");
-    inputs.workload = JsonDocument::load(inputs.workload_path);
-  }
-  for (const std::string& set : o.sets) apply_set(inputs, set);
-  return inputs;
-}
-
-InputRecord record_of(const SimulateOptions& o, const Inputs& inputs, const NcclInputs& nccl) {
+InputRecord record_of(const SimulateOptions& o, const JobInputs& inputs, const NcclInputs& nccl) {
   InputRecord record{.topology = inputs.topology_path,
                      .topology_digest = inputs.topology.digest(),
                      .workload = inputs.workload_path,
@@ -126,7 +61,7 @@ void print(const SimulateOptions& o, const std::string& text) {
   if (shows_text(o)) write_output("-", text);
 }
 
-std::string inputs_line(const Inputs& inputs) {
+std::string inputs_line(const JobInputs& inputs) {
   std::string line = "topology " + inputs.topology_path;
   if (inputs.workload) line += "\nworkload " + inputs.workload_path;
   return line + "\n\n";
@@ -177,7 +112,7 @@ ComparedSweep compared_sweep(const OldResult& before) {
   return compared;
 }
 
-int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
+int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology& topology) {
   SweepRequest request{.operation = *o.collective,
                        .ranks = {},
                        .sizes = o.sizes,
@@ -225,7 +160,7 @@ int run_sweep(const SimulateOptions& o, const Inputs& inputs, const Topology& to
   return 0;
 }
 
-int run_step(const SimulateOptions& o, const Inputs& inputs, const Topology& topology) {
+int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& topology) {
   const auto begin = std::chrono::steady_clock::now();
   const bool given_as_trace = is_trace(*inputs.workload);
   const NcclInputs nccl = load_nccl_inputs(o);
@@ -277,7 +212,7 @@ int run_simulate(const SimulateOptions& o) {
     return 0;
   }
   if (!o.html.empty()) require_html();
-  const Inputs inputs = load(o);
+  const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
   const Topology topology = read_topology(inputs.topology, o.seed);
   if (!o.collective && o.workload.empty()) {
     write_output(o.dump_topology, write_topology(topology));

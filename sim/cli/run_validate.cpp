@@ -13,6 +13,7 @@
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
 #include "sim/cli/program.h"
+#include "sim/cli/run_comparison.h"
 #include "sim/result/validation_io.h"
 #include "validate/recorded.h"
 
@@ -58,11 +59,14 @@ int run_validate(const ValidateOptions& o) {
   const Profile profile = profile_called(o.calibration);
   const auto worst = static_cast<std::size_t>(o.worst);
   std::vector<Validation> found;
-  for (const Suite* suite : o.suites) {
-    found.push_back(run(*suite, o, profile));
+  const auto add = [&](Validation validation) {
+    found.push_back(std::move(validation));
     if (shows_text(o))
       write_output("-", (found.size() > 1 ? "\n" : "") + validation_text(found.back(), worst));
-  }
+  };
+  for (const Suite* suite : o.suites) add(run(*suite, o, profile));
+  if (!o.measured.empty())
+    for (Validation& validation : compare_measured(o, profile)) add(std::move(validation));
   if (!o.json.empty()) write_output(o.json, write_validation(found));
   if (!o.html.empty()) write_output(o.html, validation_html(found));
   if (!o.csv.empty()) write_output(o.csv, validation_csv(found));

@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "sim/base/unit_text.h"
 #include "sim/cli/program.h"
 #include "sim/result/version.h"
 
@@ -15,6 +16,10 @@ namespace {
 
 constexpr const char* kExamples =
     "Examples:\n"
+    "  validate --topology dgx2x8.json --workload fsdp7b.json --measured rank*.json.gz --tolerance 10%\n"
+    "  validate --topology dgx2x8.json --workload fsdp7b.json --measured train.log --calibration "
+    "profile.json\n"
+    "  validate --topology dgx1x8.json --measured nccl-tests.log\n"
     "  validate --suite steps --threads 8\n"
     "  validate --suite steps --filter source=torchtitan --worst 5\n"
     "  validate --suite steps --most-gpus 64 --every 10 --csv rows.csv\n"
@@ -31,11 +36,35 @@ std::string filter_help() {
   return text;
 }
 
-void declare(CLI::App& app, ValidateOptions& o, std::string& suite) {
+struct RawValidate {
+  std::string suite, tolerance, collective;
+  std::int64_t ranks = 0;
+};
+
+void declare_measured(CLI::App& app, ValidateOptions& o, RawValidate& raw) {
+  app.add_option(
+      "--measured", o.measured,
+      "what you measured: traces of PyTorch's profiler (a file for each rank), a log of Megatron-LM, Primus, "
+      "torchtitan, NeMo, DLLogger or MLPerf, busbar.measured/1; collectives of nccl-tests, OSU, CSV; .gz "
+      "too");
+  app.add_option("--topology", o.topology, "with --measured: the cluster");
+  app.add_option("--workload", o.workload, "with measured steps: the job");
+  app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--collective", raw.collective, "with --measured: the operation of tables that do not say");
+  app.add_option("--ranks", raw.ranks, "with --measured: the number of ranks of tables that do not say")
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  app.add_option(
+      "--tolerance", raw.tolerance,
+      "exit with 1 when the step time (without a step: the median of all rows) is further off, such as 10%");
+}
+
+void declare(CLI::App& app, ValidateOptions& o, RawValidate& raw) {
   app.footer(kExamples);
   app.set_version_flag("--version", std::string(kVersion));
+  declare_measured(app, o, raw);
   app.add_option(
-      "--suite", suite,
+      "--suite", raw.suite,
       fmt::format("published measurements to predict: {}, all", fmt::join(names_of(suites()), ", ")));
   app.add_option("--calibration", o.calibration, "default, ideal or a profile of calibrate")
       ->capture_default_str();
@@ -59,8 +88,6 @@ void declare(CLI::App& app, ValidateOptions& o, std::string& suite) {
 void read_suites(ValidateOptions& o, const std::string& name) {
   std::vector<std::string_view> names = names_of(suites());
   names.emplace_back("all");
-  if (name.empty())
-    throw Error({.where = "command line", .message = "--suite NAME is missing; see --help for examples"});
   for (const Suite& suite : suites())
     if (name == "all" || name == suite.name) o.suites.push_back(&suite);
   if (o.suites.empty())
@@ -68,6 +95,45 @@ void read_suites(ValidateOptions& o, const std::string& name) {
                  .expected = one_of(names),
                  .given = quoted(name),
                  .suggestion = did_you_mean(name, names)});
+}
+
+void read_tolerance(ValidateOptions& o, const std::string& text) {
+  if (text.empty()) return;
+  const Parsed<double> parsed = parse_percent(text);
+  if (std::holds_alternative<UnitError>(parsed))
+    throw Error({.where = "--tolerance", .expected = "a percentage such as 10%", .given = quoted(text)});
+  o.tolerance = std::get<double>(parsed);
+}
+
+void read_hints(ValidateOptions& o, const RawValidate& raw) {
+  if (raw.ranks > 0) o.hints.ranks = raw.ranks;
+  if (raw.collective.empty()) return;
+  o.hints.operation = parse_collective(raw.collective);
+  if (!o.hints.operation)
+    throw Error({.where = "--collective",
+                 .expected = one_of(collective_names()),
+                 .given = quoted(raw.collective),
+                 .suggestion = did_you_mean(raw.collective, collective_names())});
+}
+
+void check_measured(const ValidateOptions& o, const RawValidate& raw) {
+  if (o.topology.empty())
+    throw Error({.where = "command line", .message = "--measured needs the --topology it was measured on"});
+  if (!raw.suite.empty() || !o.filters.empty() || !o.data.empty() || o.most_gpus > 0 || o.every > 1)
+    throw Error({.where = "command line",
+                 .message = "--suite, --filter, --data, --most-gpus and --every do not go with --measured"});
+}
+
+void check_suites(const ValidateOptions& o, const RawValidate& raw) {
+  if (raw.suite.empty())
+    throw Error({.where = "command line",
+                 .message = "--measured FILE or --suite NAME is missing; see --help for examples"});
+  if (!o.topology.empty() || !o.workload.empty() || !o.sets.empty() || !raw.tolerance.empty() ||
+      !raw.collective.empty() || raw.ranks > 0)
+    throw Error(
+        {.where = "command line",
+         .message =
+             "--topology, --workload, --set, --tolerance, --collective and --ranks go with --measured"});
 }
 
 void check(const ValidateOptions& o) {
@@ -80,11 +146,18 @@ void check(const ValidateOptions& o) {
 
 std::optional<ValidateOptions> parse_validate(int argc, const char* const* argv, int& exit_code) {
   ValidateOptions options;
-  std::string suite;
-  CLI::App app("Predicts published measurements, and says how far off the predictions are.", "validate");
-  declare(app, options, suite);
+  RawValidate raw;
+  CLI::App app("Predicts what you or others measured, and says how far off the predictions are.", "validate");
+  declare(app, options, raw);
   if (!parse_line(app, argc, argv, exit_code)) return std::nullopt;
-  read_suites(options, suite);
+  if (options.measured.empty()) {
+    check_suites(options, raw);
+    read_suites(options, raw.suite);
+  } else {
+    check_measured(options, raw);
+    read_hints(options, raw);
+  }
+  read_tolerance(options, raw.tolerance);
   for (const Suite* asked : options.suites)
     for (const std::string& filter : options.filters) static_cast<void>(parse_filter(filter, *asked));
   check(options);

@@ -6,12 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/import/raw_table.h"
 #include "validate/run_suites.h"
 
 namespace busbar {
 
 struct ValidateOptions {
-  std::vector<const Suite*> suites;  // at least one
+  std::vector<const Suite*> suites;   // at least one, or else `measured`
+  std::vector<std::string> measured;  // files
+  std::string topology, workload;     // with `measured`
+  std::vector<std::string> sets;      // "key.path=value"
+  ImportHints hints;                  // what measured tables do not say
+  std::optional<double> tolerance;    // of an error: 0.1
   std::string calibration = "default";
   std::vector<std::string> filters;       // "column=value", each a column of every suite here
   std::string json, html, csv, markdown;  // files

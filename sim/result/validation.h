@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/result/measured_step.h"
+
 namespace busbar {
 
 /// Where a predicted step's time goes, as shares of it.
@@ -60,9 +62,30 @@ struct HeldFigure {
   bool met = true;
 };
 
-/// One suite.
+/// A predicted figure that the measurement lacks, or has in a form that does not compare, and why.
+struct MissingFigure {
+  std::string what;
+  std::optional<double> measured, predicted;
+  std::string why;
+};
+
+/// What a comparison with a user's own measurement has besides its rows.
+struct Comparison {
+  std::vector<MissingFigure> missing;
+  std::vector<std::string> notes;   // what to know of the measurement
+  std::vector<MeasuredRank> ranks;  // of a step, where several were read
+  std::string largest;  // the part of a step that is furthest off, and what would close it; may be ""
+  std::string judged;   // what the tolerance is held against: "step time"
+  std::optional<double> judged_error;
+  std::optional<double> tolerance;  // of its absolute value
+  [[nodiscard]] bool within() const {
+    return !tolerance || (judged_error && (*judged_error < 0 ? -*judged_error : *judged_error) <= *tolerance);
+  }
+};
+
+/// One suite, or one comparison with a user's measurement.
 struct Validation {
-  std::string suite;        // "steps"
+  std::string suite;        // "steps"; "step" and "operations" are a user's
   std::string quantity;     // "step time"
   std::string unit;         // "s", "bytes"
   std::string calibration;  // "default"
@@ -74,7 +97,9 @@ struct Validation {
   std::optional<FitVerdicts> fits;
   std::vector<NotSimulated> not_simulated;
   std::vector<HeldFigure> held;
+  std::optional<Comparison> comparison;
   [[nodiscard]] bool all_held() const {
+    if (comparison && !comparison->within()) return false;
     for (const HeldFigure& figure : held)
       if (!figure.met) return false;
     return true;

@@ -69,6 +69,40 @@ void add_fits(Json& j, const Validation& v) {
                           {"out_of_memory_predicted_fits", v.fits->oom_wrong}};
 }
 
+Json rank_json(const MeasuredRank& r) {
+  const MeasuredSplit& s = r.split;
+  return {{"rank", r.rank},
+          {"step_time_s", r.step.seconds()},
+          {"compute_s", s.compute.seconds()},
+          {"communication_s", s.communication.seconds()},
+          {"exposed_communication_s", s.exposed.seconds()},
+          {"straggler_wait_s", s.waiting.seconds()},
+          {"bubble_s", s.bubble.seconds()},
+          {"idle_s", s.idle.seconds()}};
+}
+
+void add_comparison(Json& j, const Validation& v) {
+  if (!v.comparison) return;
+  const Comparison& c = *v.comparison;
+  j["not_compared"] = Json::array();
+  for (const MissingFigure& m : c.missing) {
+    Json figure{{"what", m.what}};
+    if (m.measured) figure[key("measured", v)] = *m.measured;
+    if (m.predicted) figure[key("predicted", v)] = *m.predicted;
+    figure["reason"] = m.why;
+    j["not_compared"].push_back(std::move(figure));
+  }
+  if (!c.ranks.empty()) {
+    j["measured_ranks"] = Json::array();
+    for (const MeasuredRank& rank : c.ranks) j["measured_ranks"].push_back(rank_json(rank));
+  }
+  j["notes"] = c.notes;
+  if (!c.largest.empty()) j["explanation"] = c.largest;
+  j["verdict"] = {{"judged", c.judged}, {"within", c.within()}};
+  if (c.judged_error) j["verdict"]["error"] = *c.judged_error;
+  if (c.tolerance) j["verdict"]["tolerance"] = *c.tolerance;
+}
+
 Json suite_json(const Validation& v) {
   Json j{{"suite", v.suite}, {"quantity", v.quantity}, {"calibration", v.calibration}};
   j["filters"] = v.filters;
@@ -85,6 +119,7 @@ Json suite_json(const Validation& v) {
   for (const HeldFigure& h : v.held)
     j["recorded"].push_back(
         {{"figure", h.name}, {"value", h.value}, {"recorded", h.recorded}, {"met", h.met}});
+  add_comparison(j, v);
   if (const ValidationRow* worst = furthest_off(v)) j["largest_disagreement"] = row_json(*worst, v);
   return j;
 }

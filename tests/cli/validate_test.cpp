@@ -83,7 +83,7 @@ TEST_P(ValidateRefuses, WithOneLine) {
 INSTANTIATE_TEST_SUITE_P(
     Calls, ValidateRefuses,
     testing::Values(
-        BadCall{"", "command line: --suite NAME is missing; see --help for examples"},
+        BadCall{"", "command line: --measured FILE or --suite NAME is missing; see --help for examples"},
         BadCall{"--suite step",
                 "--suite: expected collectives, calibration, kernels, steps, sweeps, memory or "
                 "all, got 'step'; did "

@@ -28,6 +28,17 @@ TEST(Recorded, HoldsNothingOfASuiteWithoutARow) {
   EXPECT_FALSE(v.all_held());
 }
 
+TEST(Recorded, HoldsTheLastLineOfAFigure) {
+  const std::string table =
+      "model_version,suite,figure,value\n1,steps,median,0.20\n1,steps,p90,0.40\n2,steps,median,0.10\n";
+  Validation v = steps(0.15, 0.30);
+  hold_recorded(v, table, "r.csv");
+  ASSERT_EQ(v.held.size(), 2U);
+  EXPECT_TRUE(v.held[0].met);  // p90: version 2 has none
+  EXPECT_EQ(v.held[1].recorded, 0.10);
+  EXPECT_FALSE(v.held[1].met);
+}
+
 TEST(Recorded, WantsAsManyJobsRight) {
   Validation v{
       .suite = "memory", .calibration = "default", .fits = FitVerdicts{.fits_right = 94, .oom_wrong = 6}};

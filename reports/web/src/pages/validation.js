@@ -18,7 +18,19 @@ export async function validationPage(r) {
   close(page, r);
 }
 
+// Of a user's own measurement: the figure that the tolerance is held against, and what would close the largest gap.
+function judged(v, at) {
+  const { judged: what, error, tolerance, within } = v.verdict;
+  const wide = tolerance === undefined ? [] : [within ? ", within the tolerance of " : ", beyond the tolerance of ", figureOf(percent(tolerance), tolerance, `${at}/verdict/tolerance`)];
+  return [
+    error === undefined ? [`${v.suite}: there is no ${what} on both sides to compare.`]
+      : [`The predicted ${what} is off by `, figureOf(signedPercent(error), error, `${at}/verdict/error`), ...wide, "."],
+    v.explanation ? [v.explanation] : null,
+  ];
+}
+
 function answerOf(v, at) {
+  if (v.verdict) return judged(v, at);
   const s = v.summary;
   const figure = (key, format) => figureOf(format(s[key]), s[key], `${at}/summary/${key}`);
   if (s.rows === 0) return [[`${v.suite}: no rows.`]];
@@ -47,6 +59,12 @@ function partsOf(v, at, several) {
     v.systems.length > 1 ? byGroup({ groups: rowsAt(v.systems, `${at}/systems`), name: "system", title: `${prefix}error by system`, id: id("by-system") }) : null,
     rows.some((row) => strategyOf(row)) ? byGroup({ groups: grouped(rows, strategyOf), name: "name", title: `${prefix}error by strategy`, id: id("by-strategy"), derived: true }) : null,
     v.tables?.length > 0 ? byGroup({ groups: rowsAt(v.tables, `${at}/tables`), name: "class", title: `${prefix}median error of whole tables, by class`, id: id("by-class") }) : null,
+    v.measured_ranks ? section(`${prefix}what each measured rank spent`, id("ranks"), null, table([column("rank", { key: "rank", format: integer }),
+      ...[["step", "step_time_s"], ["compute", "compute_s"], ["communication", "communication_s"], ["exposed", "exposed_communication_s"], ["waiting", "straggler_wait_s"], ["bubble", "bubble_s"], ["idle", "idle_s"]]
+        .map(([name, key]) => column(name, { key, unit: "s", format: time }))], rowsAt(v.measured_ranks, `${at}/measured_ranks`), { name: id("ranks") })) : null,
+    v.not_compared?.length > 0 ? section(`${prefix}not compared`, id("not-compared"), "Figures that one side lacks, or has in another form.", table([column("what", { key: "what" }),
+      column("measured", { key: `measured_${unit}`, unit, format }), column("predicted", { key: `predicted_${unit}`, unit, format }), column("why", { key: "reason" })], rowsAt(v.not_compared, `${at}/not_compared`), { name: id("not-compared") })) : null,
+    v.notes?.length > 0 ? section(`${prefix}notes`, id("notes"), null, h("ul", { class: "notes" }, v.notes.map((note) => h("li", {}, note)))) : null,
     v.recorded.length > 0 ? section(title(prefix, "against what is recorded"), id("recorded"), "Figures that tests hold.", table([column("figure", { key: "figure" }),
       column("now", { key: "value", format: percent, unit: "share" }), column("recorded", { key: "recorded", format: percent, unit: "share" }),
       column("", { value: (row) => (row.met ? "held" : "worse") })], rowsAt(v.recorded, `${at}/recorded`), { name: id("recorded") })) : null,

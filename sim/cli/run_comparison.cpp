@@ -1,0 +1,64 @@
+#include "sim/cli/run_comparison.h"
+
+#include "sim/base/error.h"
+#include "sim/cli/job_inputs.h"
+#include "sim/replay/host_ranks.h"
+#include "sim/replay/simulate.h"
+#include "topologies/topology_io.h"
+#include "validate/compare_collectives.h"
+#include "validate/compare_step.h"
+#include "validate/import/measured_input.h"
+#include "workloads/trace_io.h"
+#include "workloads/workload_io.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+PredictedStep predict(const JobInputs& inputs, const Topology& topology, const Profile& profile) {
+  PredictedStep predicted;
+  StepTrace trace;
+  if (is_trace(*inputs.workload)) {
+    trace = read_trace(*inputs.workload);
+    predicted.settings["gpus"] = trace.ranks;
+  } else {
+    Workload workload = read_workload(*inputs.workload);
+    workload.seed = kSeed;
+    workload.parallel.host_ranks = host_ranks_of(topology);
+    predicted.settings = settings_of(workload);
+    trace = expand(workload);
+  }
+  predicted.calls = calls_of(trace);
+  predicted.result = simulate(topology, trace, profile, {});
+  return predicted;
+}
+
+}  // namespace
+
+std::vector<Validation> compare_measured(const ValidateOptions& o, const Profile& profile) {
+  const MeasuredInput measured = read_measured_inputs(o.measured, o.hints);
+  const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
+  const Topology topology = read_topology(inputs.topology, kSeed);
+  std::vector<Validation> found;
+  if (!measured.steps.empty()) {
+    if (!inputs.workload)
+      throw Error({.where = measured.steps.front().source,
+                   .message = "a measured step needs the workload that it is of",
+                   .suggestion = "give --workload FILE"});
+    const PredictedStep predicted = predict(inputs, topology, profile);
+    for (const MeasuredStep& step : measured.steps) found.push_back(compare_step(step, predicted));
+  }
+  if (!measured.collectives.tables.empty())
+    found.push_back(compare_tables(measured.collectives, topology, profile));
+  if (found.empty())
+    throw Error({.where = o.measured.front(), .message = "holds neither a step nor a collective to compare"});
+  for (Validation& v : found) {
+    v.calibration = profile.name;
+    v.comparison->tolerance = o.tolerance;
+  }
+  return found;
+}
+
+}  // namespace busbar

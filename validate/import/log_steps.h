@@ -1,0 +1,54 @@
+// From iterations as logs print them to one step that stands for them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/result/measured_step.h"
+
+namespace busbar {
+
+/// One line about one iteration, or about the mean of those since the line before.
+struct LogIteration {
+  std::int64_t line = 0;
+  std::optional<double> seconds;
+  std::optional<double> tokens_per_s_per_gpu;
+  std::int64_t batch = 0;  // samples; 0: the line does not say
+};
+
+/// Lines slower than this many medians at the beginning of a log are warm-up: compilation, allocation,
+/// autotuning. Our choice, between the 2.1 of a second iteration that still tuned its kernels and what noise
+/// reaches.
+inline constexpr double kWarmUp = 1.5;
+
+/// What one log says, before it is summed up.
+struct TrainingLog {
+  std::string name, format;
+  std::vector<LogIteration> iterations;
+  std::vector<MeasuredSetting> settings;
+  std::vector<std::string> notes;
+
+  /// Keeps the first of each key; a later one that differs is noted.
+  void set(std::string_view key, std::int64_t value, std::int64_t line);
+};
+
+/// Medians over the iterations that count: all with the batch of the last one, but the first, and but those
+/// at the beginning that are slower than kWarmUp medians of what follows. A log of a single iteration keeps
+/// it, with a note. The median of an even number is the mean of the middle two. Errors (Error, kInput): no
+/// iteration has a time or a rate; the log's notes say why.
+[[nodiscard]] MeasuredStep step_of(TrainingLog log);
+
+/// A line without the colours that terminals understand ("\x1b[32m").
+[[nodiscard]] std::string without_colours(std::string_view line);
+
+/// The decimal number that follows the first `key` in `line`, past blanks, ':' and '='; thousands may be set
+/// off by commas. none: no such key, or no number there ("nan" is none).
+[[nodiscard]] std::optional<double> number_after(std::string_view line, std::string_view key);
+
+/// `value` as a count from 1 to 2^40; none: it is no such number.
+[[nodiscard]] std::optional<std::int64_t> count_of(std::optional<double> value);
+
+}  // namespace busbar
