@@ -258,6 +258,10 @@ void Observed::predict(std::span<double> predicted_s) {
     predicted_s[i] = std::max(1e-12, collectives_[of_row_[i]]->time(rows_[i].size).seconds());
 }
 
+void Observed::rescale(const Scales& scales) {
+  for (const auto& collective : collectives_) collective->rescale(scales);
+}
+
 std::string Observed::choice(std::size_t row) const {
   const Choice c = collectives_[of_row_[row]]->choice(rows_[row].size);
   return fmt::format("{}/{}", c.algorithm->name, name_of(c.protocol));

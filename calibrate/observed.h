@@ -53,6 +53,8 @@ class Observed {
   [[nodiscard]] std::span<const ObservedTable> tables() const { return tables_; }
   /// By row, seconds, for the numbers that stand in the profile now.
   void predict(std::span<double> predicted_s);
+  /// On machines with other factors from here on.
+  void rescale(const Scales& scales);
   /// What the model takes for a row: "ring/Simple".
   [[nodiscard]] std::string choice(std::size_t row) const;
   [[nodiscard]] std::span<const std::string> notes() const { return notes_; }

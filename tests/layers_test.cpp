@@ -30,11 +30,13 @@ const std::map<std::string, std::set<std::string>>& table() {
       {"sim/replay",
        {"sim/base", "sim/engine", "sim/symmetry", "sim/result", "topologies", "workloads", "sim/collectives",
         "sim/cost"}},
+      {"sim/study", {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay"}},
       {"reports", {"sim/base", "sim/result"}},
       {"calibrate",
        {"sim/base", "sim/engine", "sim/result", "topologies", "sim/collectives", "sim/cost", "sim/replay"}},
       {"validate",
-       {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay", "calibrate"}},
+       {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay", "sim/study",
+        "calibrate"}},
   };
   return rows;
 }
@@ -43,7 +45,7 @@ const std::map<std::string, std::set<std::string>>& table() {
 const std::vector<std::pair<std::string, std::string>>& fences() {
   static const std::vector<std::pair<std::string, std::string>> rows = {
       {"nlohmann/", R"(.*_io\.(cpp|h)|sim/base/json_reader\.cpp|tests/unit/reports/.*)"},
-      {"boost/", R"(topologies/routing\.cpp)"},
+      {"boost/", R"(topologies/routing\.cpp|sim/study/solve(_rows)?\.cpp)"},
       {"CLI/", R"(sim/cli/.*\.cpp)"},
       {"zlib.h", R"(sim/base/input\.cpp|reports/deflate\.cpp|tests/support/inflate\.h)"},
       {"gtest/", R"(tests/.*)"},

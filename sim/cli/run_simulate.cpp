@@ -8,6 +8,7 @@
 
 #include "reports/explain.h"
 #include "reports/html.h"
+#include "reports/sensitivity_report.h"
 #include "reports/step_tables.h"
 #include "reports/summary.h"
 #include "reports/timeline_io.h"
@@ -23,6 +24,7 @@
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
 #include "sim/result/run_result_io.h"
+#include "sim/study/sensitivity.h"
 #include "topologies/topology_io.h"
 #include "workloads/settings.h"
 #include "workloads/trace_io.h"
@@ -166,14 +168,15 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   const NcclInputs nccl = load_nccl_inputs(o);
   InputRecord record = record_of(o, inputs, nccl);
   StepTrace trace;
+  std::optional<Workload> workload;
   if (given_as_trace) {
     trace = read_trace(*inputs.workload);
   } else {
-    Workload workload = read_workload(*inputs.workload);
-    workload.seed = o.seed;
-    workload.parallel.host_ranks = host_ranks_of(topology);
-    for (auto& setting : effective_settings(workload)) record.settings.push_back(std::move(setting));
-    trace = expand(workload);
+    workload = read_workload(*inputs.workload);
+    workload->seed = o.seed;
+    workload->parallel.host_ranks = host_ranks_of(topology);
+    for (auto& setting : effective_settings(*workload)) record.settings.push_back(std::move(setting));
+    trace = expand(*workload);
   }
   SimOptions options{.overrides = nccl.overrides,
                      .explain = o.explain,
@@ -187,6 +190,12 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
     const SimOptions plain{.overrides = nccl.overrides, .symmetry = !o.no_symmetry};
     return simulate(topology, trace, drawn_profile, plain).step_time;
   });
+  if (o.sensitivity)
+    result.sensitivity = sensitivity({.topology = &topology,
+                                      .trace = &trace,
+                                      .profile = &profile,
+                                      .options = options,
+                                      .workload = workload ? &*workload : nullptr});
   result.inputs = std::move(record);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -196,11 +205,12 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
   if (!o.html.empty()) write_output(o.html, step_html(result));
-  if (!o.csv.empty()) write_output(o.csv, step_csv(result));
-  if (!o.markdown.empty()) write_output(o.markdown, step_markdown(result));
+  if (!o.csv.empty()) write_output(o.csv, o.sensitivity ? sensitivity_csv(result) : step_csv(result));
+  if (!o.markdown.empty())
+    write_output(o.markdown, o.sensitivity ? sensitivity_markdown(result) : step_markdown(result));
   if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
-  print(o, inputs_line(inputs) + summary_text(result, colours_wanted()) + compared +
-               (o.explain ? explain_text(result) : ""));
+  print(o, inputs_line(inputs) + summary_text(result, colours_wanted()) + sensitivity_text(result) +
+               compared + (o.explain ? explain_text(result) : ""));
   return 0;
 }
 

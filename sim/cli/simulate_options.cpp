@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --set fabric.nic=\"200 Gb/s\" --json "
     "half.json\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --compare half.json\n"
+    "  simulate --topology dgx2x8.json --workload fsdp7b.json --sensitivity\n"
     "  simulate --topology dgx1x8.json --collective all_reduce --sizes 8:8G:2 --ranks 0-3\n"
     "  simulate --topology dgx2x8.json --workload fsdp7b.json --trace step.json   (open in ui.perfetto.dev)\n"
     "  simulate --topology dgx1x8.json --collective all_gather --ranks 0-3 --sizes 16:16:2 --explain\n"
@@ -147,6 +148,8 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--trace-ranks", raw.trace_ranks,
                  "ranks of the timeline: 0-7, 0-15:2 or a comma list (default one per program)");
   app.add_flag("--explain", o.explain, "say why each operation takes its time");
+  app.add_flag("--sensitivity", o.sensitivity,
+               "say what the step time depends on: links, NICs, latencies, kernels, launches, the batch");
   app.add_flag("--no-symmetry", o.no_symmetry,
                "replay every rank, not one for each class that behaves alike (slower, with the same times)");
   app.add_flag("--no-interval", o.no_interval,
@@ -203,6 +206,8 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "command line", .message = "give either --workload FILE or --collective NAME"});
   if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty()))
     throw Error({.where = "command line", .message = "--sizes and --ranks belong to --collective"});
+  if (o.collective && o.sensitivity)
+    throw Error({.where = "command line", .message = "--sensitivity belongs to --workload"});
   const bool sweep_only =
       !o.measured.empty() || o.isolated || o.calls.cuda_graph || o.calls.gpus_per_process != 1;
   if (!o.collective && sweep_only)

@@ -29,6 +29,7 @@ struct SimulateOptions {
   bool explain = false;
   bool no_symmetry = false;
   bool no_interval = false;
+  bool sensitivity = false;
   std::string list;
   bool quiet = false;
   std::uint64_t seed = 1;

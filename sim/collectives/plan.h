@@ -26,8 +26,14 @@ struct PlanCosts {
   Bandwidth rate = Bandwidth::unlimited();  // all channels together, what the protocol reaches at large sizes
   double half_bytes = 0;  // q_half: chunk per channel and step at which half of it is reached
   double half_exponent = 1;
-  double half_message = 0;      // message at which half the rate is reached (pipelines), with half_exponent
-  double tail_steps = 0;        // the closing local copy, in steps' worth of time
+  double half_message = 0;  // message at which half the rate is reached (pipelines), with half_exponent
+  double tail_steps = 0;    // the closing local copy, in steps' worth of time
+  /// By transport: factor on the latencies that links state themselves.
+  std::array<double, kTransports> stated = [] {
+    std::array<double, kTransports> ones{};
+    ones.fill(1);
+    return ones;
+  }();
   double chain_fill = 1;        // chunks of S / n that the last one of a chain waits for at each further hop
   std::string_view rate_bound;  // what `rate` stands for, in words: "NICs", "LL128 on NVLink"
   std::int64_t sms_per_channel = 0;  // on every member GPU, from launch to end
@@ -105,9 +111,15 @@ struct PlanRequest {
   PlanCosts costs;
 };
 
+/// k times as long, rounded to the nearest picosecond; exactly `time` for k = 1.
+[[nodiscard]] inline Time scaled(Time time, double k) {
+  return k == 1 ? time : Time::from_seconds(time.seconds() * k);
+}
+
 /// The latency of one hop: what its links state, else the profile's for its class.
 [[nodiscard]] inline Time hop_latency(const Hop& hop, const PlanCosts& costs) {
-  return hop.latency ? *hop.latency : costs.hop[static_cast<std::size_t>(hop.transport)];
+  const auto transport = static_cast<std::size_t>(hop.transport);
+  return hop.latency ? scaled(*hop.latency, costs.stated[transport]) : costs.hop[transport];
 }
 
 /// The longest chain of `steps` consecutive hops round a ring: a chunk that starts at the worst place.

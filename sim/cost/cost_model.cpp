@@ -31,13 +31,17 @@ struct Context {
   [[nodiscard]] const NetworkTransport& network() const { return profile.network(routes().inter_transport); }
   /// Of one GPU's links inside the host, sustained, bytes/s; unlimited for one rank per host.
   [[nodiscard]] double links() const {
-    return routes().intra.Bps() > 0 ? routes().intra.Bps() * host().efficiency : Bandwidth::unlimited().Bps();
+    return routes().intra.Bps() > 0 ? op.scales.inside * routes().intra.Bps() * host().efficiency
+                                    : Bandwidth::unlimited().Bps();
   }
   /// Of a host's NICs together, sustained.
   [[nodiscard]] double nics() const {
-    return several_hosts() && routes().inter.Bps() > 0 ? routes().inter.Bps() * network().efficiency
-                                                       : Bandwidth::unlimited().Bps();
+    return several_hosts() && routes().inter.Bps() > 0
+               ? op.scales.between * routes().inter.Bps() * network().efficiency
+               : Bandwidth::unlimited().Bps();
   }
+  /// Of something that channels reach by themselves, bytes/s.
+  [[nodiscard]] double channel_GBps(double GBps) const { return 1e9 * op.scales.channel * GBps; }
   [[nodiscard]] double log2_hosts() const { return std::floor(std::log2(std::max(1U, routes().hosts))); }
 };
 
@@ -62,12 +66,12 @@ Rate ring_rate(const Context& c) {
   if (c.routes().intra.Bps() > 0) {
     take_less(inside, c.links() * c.host().share[c.p()], kHost[c.p()]);
     if (ll)
-      take_less(inside, 1e9 * c.host().ll_channel_GBps * static_cast<double>(c.choice.channels),
+      take_less(inside, c.channel_GBps(c.host().ll_channel_GBps) * static_cast<double>(c.choice.channels),
                 "LL channels");
   }
   if (c.several_hosts()) {
     take_less(between, c.nics() * c.network().share[c.p()], kNics[c.p()]);
-    if (ll) take_less(between, 1e9 * c.network().ll_cap_GBps, "LL between hosts");
+    if (ll) take_less(between, c.channel_GBps(c.network().ll_cap_GBps), "LL between hosts");
   }
   return {coupled(inside.Bps, between.Bps, c.profile.ring_exponent),
           inside.Bps < between.Bps ? inside.bound : between.bound};
@@ -120,7 +124,7 @@ void set_tree(PlanCosts& costs, const Context& c) {
   if (c.several_hosts()) {
     take_less(rate, c.nics() * c.network().share[c.p()] / (c.routes().hosts > 2 ? 2 : 1), "NICs");
     if (c.choice.protocol == Protocol::kLl)
-      take_less(rate, 1e9 * c.network().ll_cap_GBps, "LL between hosts");
+      take_less(rate, c.channel_GBps(c.network().ll_cap_GBps), "LL between hosts");
   }
   set_rate(costs, rate);
   if (c.choice.protocol == Protocol::kLl || !c.several_hosts()) return;
@@ -204,9 +208,9 @@ void set_sends_latency(PlanCosts& costs, const Context& c) {
 void set_send(PlanCosts& costs, const Context& c) {
   set_sends_latency(costs, c);
   const double per_channel = c.several_hosts() ? c.g.sends.network_channel_GBps : c.g.sends.channel_GBps;
-  Rate rate{1e9 * per_channel * static_cast<double>(c.choice.channels), "P2P window"};
+  Rate rate{c.channel_GBps(per_channel) * static_cast<double>(c.choice.channels), "P2P window"};
   if (c.several_hosts())
-    take_less(rate, c.network().sends_share * c.routes().inter_nic.Bps(), "NICs");
+    take_less(rate, c.op.scales.between * c.network().sends_share * c.routes().inter_nic.Bps(), "NICs");
   else
     take_less(rate, c.profile.sends_share_host * c.links(), "GPU links in the host");
   set_rate(costs, rate);
@@ -219,14 +223,16 @@ Rate exchange_rate(const Context& c) {
   Rate rate;
   if (routes.intra.Bps() > 0) {
     take_less(rate, c.profile.sends_share_host * c.links() / peers, "GPU links in the host");
-    take_less(rate, 1e9 * c.g.sends.channel_GBps * static_cast<double>(c.choice.channels) / routes.ranks,
+    take_less(rate,
+              c.channel_GBps(c.g.sends.channel_GBps) * static_cast<double>(c.choice.channels) / routes.ranks,
               "P2P channels");
   }
   if (c.several_hosts() && routes.inter.Bps() > 0) {
     // The host with the fewest ranks: each of them meets the most ranks of other hosts.
     const double local = std::max(1U, routes.facts.local_least);
     take_less(rate,
-              c.network().sends_share * routes.inter.Bps() / local / std::max(1.0, routes.ranks - local),
+              c.op.scales.between * c.network().sends_share * routes.inter.Bps() / local /
+                  std::max(1.0, routes.ranks - local),
               local > routes.facts.nics ? "shared NICs" : "NICs");
   }
   return rate;
@@ -240,7 +246,8 @@ void set_exchange(PlanCosts& costs, const Context& c) {
   const auto channels = static_cast<double>(costs.channels);
   const GroupedSends& sends = c.g.sends;
   costs.half_bytes = c.several_hosts() ? c.network().sends_half_MB * 1e6 / channels
-                                       : sends.half_us * 1e-6 * c.links() / (channels * c.routes().ranks);
+                                       : c.op.scales.launch * sends.half_us * 1e-6 * c.links() /
+                                             (channels * c.routes().ranks);
   costs.half_exponent = c.several_hosts() ? c.network().sends_half_exponent : sends.half_exponent;
 }
 
@@ -294,7 +301,7 @@ double link_efficiency(LinkType type, const Profile& profile, const Generation& 
 
 PlanCosts costs_of(const Choice& choice, const Operation& op, const Profile& profile, const Generation& g,
                    const Overrides& overrides) {
-  PlanCosts costs{.channels = choice.channels};
+  PlanCosts costs{.channels = choice.channels, .stated = op.scales.latency};
   if (profile.ideal) return costs;
   const Context c{choice, op, profile, g};
   costs.base = us(g.base_us[c.p()] + network_base_us(c));
@@ -302,6 +309,8 @@ PlanCosts costs_of(const Choice& choice, const Operation& op, const Profile& pro
   costs.memory_bytes_per_byte = profile.memory_bytes_per_byte;
   if (op.routes->ranks > 1) set_by_wiring(costs, c, overrides.nccl);
   if (overrides.isolated) costs.base += us(profile.isolated_us);
+  costs.base = scaled(costs.base, op.scales.launch);
+  for (std::size_t t = 0; t < kTransports; ++t) costs.hop[t] = scaled(costs.hop[t], op.scales.latency[t]);
   return costs;
 }
 

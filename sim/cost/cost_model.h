@@ -1,6 +1,7 @@
 // From a profile to what one operation or kernel costs: the choice, its constants, a kernel's demands.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,12 +25,22 @@ struct Overrides {
   bool isolated = true;  // false: back to back, as benchmarks call them
 };
 
+/// Factors on the rates and times of one group's operations, for what-if questions.
+struct CostScales {
+  double inside = 1, between = 1;           // rates: of links in the host, of NICs
+  double channel = 1;                       // rate of channels whatever their links carry
+  double launch = 1;                        // time: once per operation
+  std::array<double, kTransports> latency;  // time of a hop
+  CostScales() { latency.fill(1); }
+};
+
 /// One operation on one group, as far as choice and cost depend on it.
 struct Operation {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Bytes bytes;  // nccl-tests' size
   DataType type = DataType::kFp32;
   const GroupRoutes* routes = nullptr;
+  CostScales scales;  // of its cost; the choice does not depend on them
 };
 
 struct Choice {

@@ -23,9 +23,10 @@ KernelDemand plain_demand(const KernelWork& work, double flops, const GpuSpeed& 
                           const Generation& g) {
   KernelDemand demand;
   const double efficiency = profile.ideal ? 1 : plain_efficiency(work.type, kernel_model_of(gpu.model));
-  if (flops > 0) demand.sm_s = work.flops / (flops * efficiency * g.step_share);
+  if (flops > 0) demand.sm_s = work.flops / (flops * efficiency * g.step_share * g.own_share);
   if (work.bytes > 0)
-    demand.memory_s = work.bytes / (gpu.memory_bandwidth.Bps() * g.memory_efficiency * g.step_share);
+    demand.memory_s =
+        work.bytes / (gpu.memory_bandwidth.Bps() * g.memory_efficiency * g.step_share * g.own_share);
   return demand;
 }
 
@@ -43,7 +44,8 @@ KernelDemand kernel_demand(const KernelWork& work, const GpuSpeed& gpu, const Pr
   const KernelModel& model = kernel_model_of(gpu.model);
   KernelDemand demand = work.matmul ? matmul_demand(*work.matmul, work.type, chip, model)
                                     : attention_demand(*work.attention, work.type, chip, model);
-  const double share = g.step_share * work.share * (work.attention ? g.attention_share : g.matmul_share);
+  const double share =
+      g.step_share * g.own_share * work.share * (work.attention ? g.attention_share : g.matmul_share);
   const double gain = work.matmul && work.type == DataType::kFp8 ? model.fp8.in_step : 1;
   demand.sm_s /= share * gain;
   demand.memory_s /= share;

@@ -28,7 +28,7 @@ constexpr std::string_view kGroupedSends = "all_to_all and send_recv, 1 KiB to 1
 constexpr std::string_view kSwitch = "all_reduce with nvls forced, 64 KiB to 1 GiB";
 constexpr std::string_view kTrees = "all_reduce by trees on several hosts, 1 KiB to 64 MiB";
 
-constexpr std::array<Word, 32> kWords = {{
+constexpr std::array<Word, 33> kWords = {{
     {"base_us", "base_latency", kMicroseconds, kSmallSizes},
     {"hop_us", "hop_latency", kMicroseconds, kSmallSizes},
     {"efficiency", "efficiency", kNone, kLargeSizes},
@@ -57,6 +57,7 @@ constexpr std::array<Word, 32> kWords = {{
     {"sends_half_exponent", "sends_half_rate_exponent", kNone, kGroupedSends},
     {"memory_efficiency", "memory_efficiency", kNone, "a copy in the GPU's memory"},
     {"matmul_share", "matmul_share", kNone, "matmuls of several shapes"},
+    {"own_share", "step_speed", kNone, "a training step (validate --solve compute-efficiency)"},
     {"isolated_us", "isolated_latency", kMicroseconds, "isolated beside back-to-back times of small sizes"},
     {"LL", "LL", kNone, ""},
     {"LL128", "LL128", kNone, ""},

@@ -61,6 +61,7 @@ struct Generation {
   double step_share;  // what kernels inside a step reach of that: clocks under load, launches, framework
   double attention_share = 1;  // of the modelled speed of attention: a framework's slower code
   double matmul_share = 1;     // of the modelled speed of matmuls: as measured on these GPUs
+  double own_share = 1;        // of the speed of all kernels inside a step: as a step of one's own shows
 };
 
 /// Constants of one kind of network between hosts.

@@ -94,6 +94,7 @@ std::vector<ParameterRef> other_parameters(Profile& profile) {
     const std::string name = "kernels." + std::string(g.name);
     c.add(name + ".memory_efficiency", g.memory_efficiency, kRate);
     c.add(name + ".matmul_share", g.matmul_share, kRate);
+    c.add(name + ".own_share", g.own_share, kRate);
   }
   c.add("shared.isolated_us", profile.isolated_us, kLatency);
   return c.take();

@@ -25,6 +25,8 @@ class LoneCollective {
   LoneCollective(const Topology& topology, const Profile& profile, const Request& request);
   /// After numbers in the profile have changed.
   void profile_changed() { placement_.profile_changed(); }
+  /// On a machine with other factors from here on; what it chooses stays.
+  void rescale(const Scales& scales) { placement_.rescale(scales); }
   /// Requires: bytes a multiple of what the kind needs.
   [[nodiscard]] Time time(Bytes bytes);
   /// Of the slowest member.

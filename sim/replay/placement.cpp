@@ -23,8 +23,12 @@ std::vector<ResourceUse> UsageSum::take() {
   return result;
 }
 
-Placement::Placement(const Topology& topology, const Profile& profile)
-    : topology_(&topology), profile_(&profile), router_(topology), sum_(topology.links().size()) {
+Placement::Placement(const Topology& topology, const Profile& profile, Scales scales)
+    : topology_(&topology),
+      profile_(&profile),
+      scales_(std::move(scales)),
+      router_(topology),
+      sum_(topology.links().size()) {
   profile_changed();
 }
 

@@ -12,8 +12,10 @@
 #include "sim/base/group_routes.h"
 #include "sim/collectives/double_tree.h"
 #include "sim/collectives/plan.h"
+#include "sim/cost/cost_model.h"
 #include "sim/cost/profile.h"
 #include "sim/replay/ring_search.h"
+#include "sim/replay/scales.h"
 #include "topologies/routing.h"
 #include "topologies/topology.h"
 
@@ -57,7 +59,7 @@ void note_hop(std::vector<Hop>& hops, const Hop& hop);
 /// Errors (Error, kInput): no route between two GPUs.
 class Placement {
  public:
-  Placement(const Topology& topology, const Profile& profile);
+  Placement(const Topology& topology, const Profile& profile, Scales scales = {});
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(topology_->ranks().size()); }
   [[nodiscard]] GroupRoutes group(std::span<const std::uint32_t> members);
@@ -88,6 +90,14 @@ class Placement {
 
   /// After numbers in the profile have changed.
   void profile_changed();
+  /// Other factors from here on: capacities follow at once, routes that were given out are theirs who hold
+  /// them.
+  void rescale(Scales scales);
+  [[nodiscard]] const Scales& scales() const { return scales_; }
+  /// What they are for operations of a group.
+  [[nodiscard]] CostScales cost_scales(const GroupRoutes& routes) const;
+  /// `channel.lone_rate` at the present capacities.
+  void find_lone_rate(RingChannel& channel) const;
   /// capacity[link] that communication sustains, bytes/s.
   [[nodiscard]] const std::vector<double>& capacities() const { return capacity_; }
   [[nodiscard]] const Generation& generation(std::uint32_t rank) const;
@@ -211,6 +221,8 @@ class Placement {
 
   const Topology* topology_;
   const Profile* profile_;
+  Scales scales_;
+  LinkClasses link_classes_;  // where scales ask for them
   Router router_;
   UsageSum sum_;
   std::vector<const Generation*> generations_;  // by GPU model, and one for GPUs without

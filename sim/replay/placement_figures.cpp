@@ -27,7 +27,26 @@ std::vector<double> Placement::sustained() const {
     capacity.push_back(spec.bandwidth.Bps() *
                        link_efficiency(spec.type, *profile_, g == nullptr ? fallback : *g));
   }
+  if (scales_.bandwidth.empty()) return capacity;
+  std::vector<double> scale;
+  for (const std::string& name : link_classes_.names) scale.push_back(scales_.bandwidth_of(name));
+  for (std::size_t l = 0; l < links; ++l) capacity[l] *= scale[link_classes_.of[l]];
   return capacity;
+}
+
+void Placement::rescale(Scales scales) {
+  scales_ = std::move(scales);
+  profile_changed();
+}
+
+CostScales Placement::cost_scales(const GroupRoutes& routes) const {
+  CostScales scales;
+  scales.inside = scales_.bandwidth_of(busbar::name_of(routes.intra_link));
+  scales.between = scales_.bandwidth_of(kNicClass);
+  scales.channel = scales_.channel;
+  scales.launch = scales_.launch;
+  scales.latency = scales_.latency;
+  return scales;
 }
 
 const Generation& Placement::oldest(std::span<const std::uint32_t> members) const {
@@ -42,6 +61,7 @@ void Placement::profile_changed() {
   for (const GpuModel& model : topology_->gpu_models())
     generations_.push_back(generation_of(*profile_, model.name).generation);
   generations_.push_back(generation_of(*profile_, "").generation);
+  if (!scales_.bandwidth.empty() && link_classes_.of.empty()) link_classes_ = link_classes(*topology_);
   capacity_ = sustained();
 }
 

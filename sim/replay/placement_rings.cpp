@@ -229,12 +229,16 @@ RingChannel Placement::wire(const Rings& rings, std::size_t index, std::vector<s
     channel.hops.push_back(hop);
   }
   channel.usage = sum_.take();
+  find_lone_rate(channel);
+  return channel;
+}
+
+void Placement::find_lone_rate(RingChannel& channel) const {
   double rate = Bandwidth::unlimited().Bps();
   for (const ResourceUse& use : channel.usage)
     rate = std::min(rate, capacity_[use.resource.index()] * static_cast<double>(kOneFlow) /
                               static_cast<double>(use.flows));
   channel.lone_rate = Bandwidth::bytes_per_second(rate);
-  return channel;
 }
 
 std::vector<PairRoute> Placement::hops_of(std::span<const std::uint32_t> members, std::size_t index,

@@ -119,13 +119,36 @@ const PlannedOperation& PlanCache::plan(GroupState& state, const Key& key) {
                            .costs = chosen.costs,
                            .pipelines = chosen.pipelines};
   planned.record = record_of(state, key, chosen.choice, planned.plan);
-  return state.plans.emplace(key, std::move(planned)).first->second;
+  planned.number = static_cast<std::uint32_t>(made_.size());
+  PlannedOperation& kept = state.plans.emplace(key, std::move(planned)).first->second;
+  made_.push_back({{&state, key.root, key.splits, key.type}, key.kind, key.bytes, &kept});
+  return kept;
+}
+
+Plan PlanCache::planned_again(const PlannedOperation& planned) {
+  const Made& made = made_[planned.number];
+  for (auto& [root, chains] : made.origin.state->chains)
+    for (RingChannel& chain : chains) placement_->find_lone_rate(chain);
+  return choose_and_plan(made.origin, made.kind, made.bytes).plan;
+}
+
+void PlanCache::reprice() {
+  for (const Made& made : made_) made.planned->plan = planned_again(*made.planned);
+}
+
+void PlanCache::forget_runs() {
+  for (OperationRecord& r : records_) {
+    r.runs = 0;
+    r.time_ps = r.exposed_ps = 0;
+    r.bottleneck = MaxMinSolver::kNone;
+  }
 }
 
 PlanCache::Chosen PlanCache::choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes) {
   GroupState& state = *origin.state;
   const Generation& generation = placement_->oldest(state.members);
-  const Operation operation{kind, bytes, origin.type, state.routes.get()};
+  const Operation operation{kind, bytes, origin.type, state.routes.get(),
+                            placement_->cost_scales(*state.routes)};
   const Choice choice = choose(operation, *profile_, overrides_);
   PlanRequest request{.kind = kind,
                       .bytes = bytes,

@@ -56,6 +56,7 @@ struct PlannedOperation {
   /// By phase and strand: how many strands on other channels of the same group it stands for (itself too),
   /// where classes are merged; empty: one each.
   std::vector<std::vector<std::int64_t>> alike;
+  std::uint32_t number = 0;  // in the order in which the cache made them
 };
 
 class PlanCache {
@@ -89,6 +90,13 @@ class PlanCache {
   [[nodiscard]] const GroupFacts& facts_of(const OperationRecord& record) const;
   [[nodiscard]] const Overrides& overrides() const { return overrides_; }
   [[nodiscard]] const Profile& profile() const { return *profile_; }
+  /// Plans an operation again, after its placement was rescaled. Its strands stay the same in number, order,
+  /// volume and usage.
+  [[nodiscard]] Plan planned_again(const PlannedOperation& planned);
+  /// All of them, where they lie.
+  void reprice();
+  /// Counts what runs from zero.
+  void forget_runs();
   /// The plan of the same operation on the first of its groups at another size.
   [[nodiscard]] Plan plan_at(const OperationRecord& record, Bytes bytes);
   /// Routes of every group that communicated (or of one alike), for warnings; nullptr for those that did not.
@@ -140,6 +148,13 @@ class PlanCache {
     DataType type;
   };
 
+  struct Made {  // what a plan was made from, and where it lies
+    Origin origin;
+    CollectiveKind kind;
+    Bytes bytes;
+    PlannedOperation* planned;
+  };
+
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
   void wire(const Origin& origin, const Algorithm& algorithm, PlanRequest& request);
   [[nodiscard]] std::vector<Round> rounds_of(const Origin& origin, const Algorithm& algorithm) const;
@@ -157,6 +172,7 @@ class PlanCache {
   std::unordered_map<std::uint64_t, GroupState> pairs_;
   std::vector<OperationRecord> records_;
   std::vector<Origin> origins_;  // by record
+  std::vector<Made> made_;       // by number
   std::map<RecordKey, std::uint32_t> record_index_;
 };
 

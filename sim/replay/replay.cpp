@@ -193,7 +193,8 @@ void Replay::start_kernel(std::uint32_t player, std::uint32_t stream, std::uint3
   ++exposure_.counts(player).kernels;
   const std::uint32_t rank = rank_of(player);
   KernelDemand demand = demands_[demands_of_rank_[rank]][op];
-  if (!slowdown_.empty()) demand = {demand.sm_s * slowdown_[rank], demand.memory_s * slowdown_[rank]};
+  const double times = (slowdown_.empty() ? 1 : slowdown_[rank]) / placement_.scales().compute;
+  if (times != 1) demand = {demand.sm_s * times, demand.memory_s * times};
   const std::uint32_t slot = kernels_.start(player, demand, now_);
   if (lane_of_kernel_.size() <= slot) lane_of_kernel_.resize(slot + 1);
   lane_of_kernel_[slot] = lane;
@@ -203,7 +204,8 @@ void Replay::start_kernel(std::uint32_t player, std::uint32_t stream, std::uint3
 void Replay::start_host(std::uint32_t player, std::uint32_t stream, const Op& op) {
   const std::uint32_t lane = ranks_[player].first_lane + stream;
   lanes_[lane].status = LaneStatus::kRunning;
-  queue_.push(now_ + op.work.duration.value_or(Time::zero()), {kHostEnd, lane, 0});
+  const Time busy = scaled(op.work.duration.value_or(Time::zero()), placement_.scales().launch);
+  queue_.push(now_ + busy, {kHostEnd, lane, 0});
 }
 
 void Replay::end_kernel(std::uint32_t slot) {

@@ -73,6 +73,8 @@ struct ReplayOptions {
   /// Replays one rank for each class of ranks that behave alike; every time stays the same.
   bool symmetry = false;
   std::vector<std::uint32_t> apart;  // ranks that stay by themselves nevertheless
+  Scales scales;
+  bool timelines = true;  // of one rank of each program
 };
 
 /// One run of one trace. Deterministic: no clock, no randomness, no dependence on addresses or on the order
@@ -89,6 +91,18 @@ class Replay {
   void explain();
   /// Errors (Error, kJob): mismatched calls, deadlock.
   void run();
+  /// Other factors for the next run: who takes part, routes and choices stay. False where a link that others
+  /// implied so far could bind under them: then only a new replay is right.
+  /// Errors (Error, kInput): a time beyond the range.
+  [[nodiscard]] bool rescale(const Scales& scales);
+  /// Back to before `run`.
+  void reset();
+  /// What a run depends on besides capacities, the speed of kernels and of their memory: equal prints of one
+  /// replay take equally long on links that do not bind.
+  [[nodiscard]] std::uint64_t plans_print() const;
+  /// Whether communication takes part of GPUs' memory, and whether launching takes a CPU time.
+  [[nodiscard]] bool uses_memory() const;
+  [[nodiscard]] bool has_launches() const;
 
   /// By player, like every `player` below.
   [[nodiscard]] std::span<const RankState> ranks() const { return ranks_; }
@@ -138,7 +152,10 @@ class Replay {
   void slow_ranks();
   void price_kernels();
   [[nodiscard]] std::vector<KernelDemand> demands(std::uint32_t rank) const;
-  [[nodiscard]] std::vector<bool> find_implied(const Overrides& overrides) const;
+  [[nodiscard]] std::vector<bool> find_implied() const;
+  void reprice();
+  template <class Function>
+  void for_each_plan(const Function& function) const;
   [[nodiscard]] System find_system(const ReplayOptions& options);
   [[nodiscard]] SystemColours colours(std::span<const std::uint32_t> apart) const;
   void seat_players();
@@ -188,6 +205,7 @@ class Replay {
   std::vector<std::uint32_t> demands_of_rank_;      // by rank
   std::vector<double> slowdown_;                    // by rank, of jitter; empty: none is slowed
   std::vector<bool> implied_;                       // by link
+  bool keeps_timelines_ = true;
   System system_;
   Rendezvous rendezvous_;
   StrandSet strands_;

@@ -21,11 +21,12 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
       trace_(&trace),
       profile_(&profile),
       index_(index_programs(trace)),
-      placement_(topology, profile),
+      placement_(topology, profile, options.scales),
       plans_(trace, placement_, profile, options.overrides),
       kinds_(group_kinds(trace)),
       calls_(trace, kinds_),
-      implied_(find_implied(options.overrides)),
+      implied_(find_implied()),
+      keeps_timelines_(options.timelines),
       system_(find_system(options)),
       rendezvous_(trace, system_),
       strands_(placement_.capacities(), implied_),
@@ -36,8 +37,8 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
 }
 
 // Reductions in the network's switches begin and end there: no link follows from others.
-std::vector<bool> Replay::find_implied(const Overrides& overrides) const {
-  if (topology_->in_network_reduction() || overrides.algorithm)
+std::vector<bool> Replay::find_implied() const {
+  if (topology_->in_network_reduction() || plans_.overrides().algorithm)
     return std::vector<bool>(topology_->links().size(), false);
   return implied_links(*topology_, placement_.capacities());
 }
@@ -91,8 +92,8 @@ KernelSet::Gpu Replay::gpu_of(std::uint32_t rank) const {
   const std::int32_t model = topology_->device(topology_->ranks()[rank]).gpu_model;
   if (model < 0) return {std::int64_t{1} << 40, std::int64_t{1} << 60};
   const GpuModel& m = topology_->gpu_models()[static_cast<std::size_t>(model)];
-  return {std::max<std::int64_t>(1, m.sms),
-          static_cast<std::int64_t>(std::clamp(m.memory_bandwidth.Bps(), 1.0, 1e18))};
+  const double memory = placement_.scales().memory * m.memory_bandwidth.Bps();
+  return {std::max<std::int64_t>(1, m.sms), static_cast<std::int64_t>(std::clamp(memory, 1.0, 1e18))};
 }
 
 std::vector<KernelSet::Gpu> Replay::gpus() const {
@@ -114,7 +115,7 @@ void Replay::seat_players() {
     lanes_.resize(lanes_.size() + program.streams.size());
     player_of_lane_.resize(lanes_.size(), player);
     // One timeline per program: its lowest rank speaks for those that run the same.
-    if (shown[r.program]) continue;
+    if (shown[r.program] || !keeps_timelines_) continue;
     shown[r.program] = true;
     timeline_of_[player] = static_cast<std::int32_t>(timelines_.size());
     timelines_.push_back({rank_of(player), program_of(player).name, {}});

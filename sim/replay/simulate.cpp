@@ -183,22 +183,6 @@ std::optional<MemoryRecord> memory_of(Replay& replay, const Topology& topology) 
   return fullest;
 }
 
-// The framework's kernels have a share of their own.
-Profile with_share_of(const StepTrace& trace, const Profile& given) {
-  Profile profile = given;
-  if (profile.ideal) return profile;
-  for (Generation& g : profile.generations) {
-    const auto own = trace.kernel_shares.find(std::string(g.name));
-    if (own != trace.kernel_shares.end())
-      g.step_share = own->second;
-    else if (trace.kernel_share)
-      g.step_share = *trace.kernel_share;
-    const auto attention = trace.attention_shares.find(std::string(g.name));
-    g.attention_share = attention != trace.attention_shares.end() ? attention->second : trace.attention_share;
-  }
-  return profile;
-}
-
 void add_parameters(RunResult& result, Replay& replay, const Profile& profile) {
   for (const ProfileParameter& p :
        parameters_of(profile, replay.placement().generation(0), replay.placement().gpu_model(0))) {
@@ -290,7 +274,7 @@ RunResult simulate_once(const Topology& topology, const StepTrace& trace, const 
 // What a failing job says of ranks is found by replaying them all.
 RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& given,
                    const SimOptions& options) {
-  const Profile profile = with_share_of(trace, given);
+  const Profile profile = with_shares_of(trace, given);
   try {
     return simulate_once(topology, trace, profile, options);
   } catch (const Error& e) {

@@ -20,6 +20,21 @@ std::optional<double> flops_of(const Program& program) {
 
 }  // namespace
 
+Profile with_shares_of(const StepTrace& trace, const Profile& given) {
+  Profile profile = given;
+  if (profile.ideal) return profile;
+  for (Generation& g : profile.generations) {
+    const auto own = trace.kernel_shares.find(std::string(g.name));
+    if (own != trace.kernel_shares.end())
+      g.step_share = own->second;
+    else if (trace.kernel_share)
+      g.step_share = *trace.kernel_share;
+    const auto attention = trace.attention_shares.find(std::string(g.name));
+    g.attention_share = attention != trace.attention_shares.end() ? attention->second : trace.attention_share;
+  }
+  return profile;
+}
+
 double hardware_flops_of(const StepTrace& trace) {
   std::vector<std::uint64_t> ranks(trace.programs.size(), 0);
   for (const Binding& binding : trace.bindings) ranks[binding.program] += count(binding.ranks);

@@ -4,12 +4,16 @@
 #include <optional>
 #include <vector>
 
+#include "sim/cost/profile.h"
 #include "sim/replay/replay.h"
 #include "sim/result/run_result.h"
 #include "topologies/topology.h"
 #include "workloads/trace.h"
 
 namespace busbar {
+
+/// The profile with the shares that the trace's framework gives kernels, where it has its own.
+[[nodiscard]] Profile with_shares_of(const StepTrace& trace, const Profile& given);
 
 /// FLOPs of all kernels of a step on all ranks; 0 (unknown) where some kernel is given by its duration.
 [[nodiscard]] double hardware_flops_of(const StepTrace& trace);

@@ -42,6 +42,9 @@ struct Mailbox {
   std::vector<PlannedCall> calls;  // by call
 };
 
+/// By phase and strand of a merged plan: the first of the strands that it was merged from.
+using MergedFrom = std::vector<std::vector<std::uint32_t>>;
+
 struct System {
   static constexpr std::uint32_t kNone = PeerBoxes::kNone;
 
@@ -53,8 +56,10 @@ struct System {
   std::vector<std::uint32_t> first_box;                  // CSR: player, peer slot
   std::vector<PeerBoxes> boxes_of;
   std::vector<std::uint64_t> links_alike;  // by link: how many it stands for; empty: one each
+  std::vector<bool> links_used;            // by link: something crosses it; empty: not known
   std::vector<std::uint32_t> replayed_as;  // by link: that which stands for it, kNone: unused; empty: itself
   std::deque<PlannedOperation> merged;     // plans of classes
+  std::deque<MergedFrom> merged_from;      // by number in `merged`
   std::deque<std::vector<ResourceUse>> merged_usage;  // borrowed by them
 
   [[nodiscard]] bool merges() const { return players.size() < player_of_rank.size(); }

@@ -68,9 +68,11 @@ class Merger {
   // Usage of a class of channels: the flows of all of them over one link of each class.
   void sum_usage() {
     system_.links_alike.assign(graph_.links(), 0);
+    system_.links_used.assign(graph_.links(), false);
     system_.replayed_as.assign(graph_.links(), kNone);
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
       if (!is_used(id)) continue;
+      system_.links_used[id] = true;
       system_.replayed_as[id] = graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))]);
       ++system_.links_alike[system_.replayed_as[id]];
     }
@@ -197,10 +199,12 @@ class Merger {
     for (const PlannedCall& c : calls) {
       PlannedOperation& planned = system_.merged.emplace_back(*c.planned);
       planned.alike.clear();
+      MergedFrom& from = system_.merged_from.emplace_back();
       for (PlanPhase& phase : planned.plan.phases) {
-        auto [strands, alike] = merged(phase.strands, channels);
+        auto [strands, alike, firsts] = merged(phase.strands, channels);
         phase.strands = std::move(strands);
         planned.alike.push_back(std::move(alike));
+        from.push_back(std::move(firsts));
       }
       list.push_back({c.call, &planned});
     }
@@ -209,28 +213,34 @@ class Merger {
 
   // Strands that are equal and run on channels of one class become one strand, which loads what all the class
   // loads; with several of them on each channel, that many strands.
-  using Merged = std::pair<std::vector<Strand>, std::vector<std::int64_t>>;
+  struct Merged {
+    std::vector<Strand> strands;
+    std::vector<std::int64_t> alike;
+    std::vector<std::uint32_t> firsts;
+  };
   Merged merged(std::span<const Strand> strands, const Channels& channels) const {
     using Key = std::tuple<std::uint32_t, double, double, std::int64_t>;
     std::map<Key, std::size_t> known;
     Merged result;
     std::vector<std::int64_t> equal;
-    for (const Strand& s : strands) {
+    for (std::uint32_t number = 0; number < strands.size(); ++number) {
+      const Strand& s = strands[number];
       const std::uint32_t on = s.usage.empty() ? kNone : channels.class_of.at(s.usage.data());
       const auto [it, is_new] =
-          known.try_emplace({on, s.volume, s.cap.Bps(), s.multiplicity}, result.first.size());
+          known.try_emplace({on, s.volume, s.cap.Bps(), s.multiplicity}, result.strands.size());
       if (!is_new) {
         ++equal[it->second];
         continue;
       }
       equal.push_back(1);
-      result.first.push_back(s);
-      result.second.push_back(on == kNone ? 1 : channels.in_class.at(on));
-      if (on != kNone) result.first.back().usage = *usage_.at(on);
+      result.strands.push_back(s);
+      result.alike.push_back(on == kNone ? 1 : channels.in_class.at(on));
+      result.firsts.push_back(number);
+      if (on != kNone) result.strands.back().usage = *usage_.at(on);
     }
     for (std::size_t i = 0; i < equal.size(); ++i) {
-      BUSBAR_CHECK(equal[i] % result.second[i] == 0);
-      result.first[i].multiplicity *= equal[i] / result.second[i];
+      BUSBAR_CHECK(equal[i] % result.alike[i] == 0);
+      result.strands[i].multiplicity *= equal[i] / result.alike[i];
     }
     return result;
   }

@@ -89,6 +89,18 @@ struct Warning {
   std::string code, text;
 };
 
+/// What the step time does when one parameter changes and nothing else: d ln(step time) / d ln(parameter).
+struct SensitivityRecord {
+  std::string parameter;         // "nic-bandwidth"
+  std::string words;             // "NIC bandwidth per host"
+  std::string value;             // as it is: "400 GB/s"; empty: not one figure
+  bool less_is_better = false;   // times: latencies, costs
+  bool is_load = false;          // more work: the batch; neither is better
+  double elasticity = 0;         // over both sides
+  double up = 0, down = 0;       // of a step to more alone, and to less
+  std::optional<double> better;  // change of the step time, as a share of it, with the parameter 10 % better
+};
+
 struct MemoryRecord {
   Bytes parameters, gradients, optimizer, activations, buffers, total;
   std::optional<Bytes> capacity;
@@ -124,6 +136,7 @@ struct RunResult {
   std::vector<RankTimeline> timeline;
   std::vector<ParameterRecord> parameters;
   std::vector<std::string> assumptions;
+  std::vector<SensitivityRecord> sensitivity;  // if asked for; what helps most first
   std::vector<Warning> warnings;
   std::vector<Explanation> explanations;  // if asked for; the longest in all first
   std::optional<Timeline> full_timeline;  // if asked for

@@ -110,6 +110,17 @@ Json timeline_json(const std::vector<RankTimeline>& timelines) {
   return j;
 }
 
+// Only where it was asked for.
+void add_sensitivity(Json& j, const std::vector<SensitivityRecord>& records) {
+  if (records.empty()) return;
+  j["sensitivity"] = Json::array();
+  for (const SensitivityRecord& s : records) {
+    Json& row = j["sensitivity"].emplace_back(Json{{"parameter", s.parameter}, {"value", s.value}});
+    row.update({{"elasticity", s.elasticity}, {"elasticity_up", s.up}, {"elasticity_down", s.down}});
+    if (s.better) row["change_10_percent_better"] = *s.better;
+  }
+}
+
 void add_throughput(Json& j, const RunResult& r) {
   const double step = r.step_time.seconds();
   if (step <= 0 || r.ranks == 0) return;
@@ -178,6 +189,7 @@ std::string write_result(const RunResult& r) {
   j["critical_path"] = path_json(r.critical_path);
   j["timeline"] = timeline_json(r.timeline);
   add_explanations(j, r.explanations);
+  add_sensitivity(j, r.sensitivity);
   j["assumptions"] = r.assumptions;
   j["warnings"] = warnings_json(r.warnings);
   j["engine"] = {{"ranks", r.ranks},

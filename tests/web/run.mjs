@@ -3,9 +3,10 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
-const [group, bin, modules] = process.argv.slice(2);
+const [group, ...folders] = process.argv.slice(2);
+const [bin, modules] = folders.map((path) => resolve(path));
 const executablePath = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 const skip = (why) => {
   console.log(`skipped: ${why}`);

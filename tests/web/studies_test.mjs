@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { chartsAreWhole, figuresEqual, fitsEverywhere, opened, withRecord } from "./support.mjs";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { both, chartsAreWhole, figuresEqual, fitsEverywhere, opened, withRecord } from "./support.mjs";
 import { studyRecord } from "./study_record.mjs";
 
 export const cases = {
@@ -40,6 +42,26 @@ export const cases = {
     // Not the batch: a step with less of it does less.
     assert.ok((await tab.textContent(".answer")).replaceAll("\u00a0", " ").includes("10 % more rdma bandwidth would shorten the step by about 3.1 %"));
     await close();
+  },
+
+  "a step's own sensitivities are the page's": async (context) => {
+    const { record, page } = both(context, "simulate", ["--topology", "dgx2x8.json", "--workload", "fsdp7b.json", "--set", "fabric.nic=50 Gb/s", "--sensitivity"]);
+    const { tab, close } = await opened(context, page);
+    await figuresEqual(tab, record, 60);
+    const tools = record.sensitivity.filter((row) => row.change_10_percent_better !== undefined);
+    const best = tools.reduce((a, b) => (b.change_10_percent_better < a.change_10_percent_better ? b : a));
+    assert.ok((await tab.textContent(".answer")).includes(best.parameter));
+    await close();
+  },
+
+  "a user's own step beside its prediction": async (context) => {
+    writeFileSync(join(context.folder, "m.json"), JSON.stringify({ schema: "busbar.measured/1", source: "x", origin: "measured-here", steps: [{ step_time_s: 0.45 }] }));
+    const { record, page } = both(context, "validate", ["--topology", "dgx2x8.json", "--workload", "fsdp7b.json", "--measured", "m.json", "--tolerance", "10%"]);
+    const { tab, close } = await opened(context, page);
+    await figuresEqual(tab, record, 8);
+    assert.match((await tab.textContent(".answer")).replaceAll("\u00a0", " "), /The predicted step time is off by −4\.7 %, within the tolerance of 10\.0 %/);
+    await close();
+    await fitsEverywhere(context, page);
   },
 };
 

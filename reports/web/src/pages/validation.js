@@ -53,18 +53,18 @@ function partsOf(v, at, several) {
   const prefix = several ? `${v.suite}: ` : "";
   const id = (name) => (several ? `${v.suite}-${name}` : name);
   return [
-    rows.length > 0 ? scatter({ rows, unit, format, title: `${prefix}predicted against measured`, id: id("scatter"), rowsAtId: id("rows") }) : null,
+    rows.length > 2 ? scatter({ rows, unit, format, title: `${prefix}predicted against measured`, id: id("scatter"), rowsAtId: id("rows") }) : null,
     section(title(prefix, "worst rows first"), id("rows"), `All ${count(rows.length, "row")}; error is predicted over measured, less one.`, worstTable(rows, unit, format, id("rows"))),
     rows.some((row) => row.gpus > 0) ? bySize({ rows, title: `${prefix}error by size of the job`, id: id("by-size"), rowsAtId: id("rows") }) : null,
     v.systems.length > 1 ? byGroup({ groups: rowsAt(v.systems, `${at}/systems`), name: "system", title: `${prefix}error by system`, id: id("by-system") }) : null,
     rows.some((row) => strategyOf(row)) ? byGroup({ groups: grouped(rows, strategyOf), name: "name", title: `${prefix}error by strategy`, id: id("by-strategy"), derived: true }) : null,
     v.tables?.length > 0 ? byGroup({ groups: rowsAt(v.tables, `${at}/tables`), name: "class", title: `${prefix}median error of whole tables, by class`, id: id("by-class") }) : null,
-    v.measured_ranks ? section(`${prefix}what each measured rank spent`, id("ranks"), null, table([column("rank", { key: "rank", format: integer }),
+    v.measured_ranks ? section(title(prefix, "what each measured rank spent"), id("ranks"), null, table([column("rank", { key: "rank", format: integer }),
       ...[["step", "step_time_s"], ["compute", "compute_s"], ["communication", "communication_s"], ["exposed", "exposed_communication_s"], ["waiting", "straggler_wait_s"], ["bubble", "bubble_s"], ["idle", "idle_s"]]
         .map(([name, key]) => column(name, { key, unit: "s", format: time }))], rowsAt(v.measured_ranks, `${at}/measured_ranks`), { name: id("ranks") })) : null,
-    v.not_compared?.length > 0 ? section(`${prefix}not compared`, id("not-compared"), "Figures that one side lacks, or has in another form.", table([column("what", { key: "what" }),
+    v.not_compared?.length > 0 ? section(title(prefix, "not compared"), id("not-compared"), "Figures that one side lacks, or has in another form.", table([column("what", { key: "what" }),
       column("measured", { key: `measured_${unit}`, unit, format }), column("predicted", { key: `predicted_${unit}`, unit, format }), column("why", { key: "reason" })], rowsAt(v.not_compared, `${at}/not_compared`), { name: id("not-compared") })) : null,
-    v.notes?.length > 0 ? section(`${prefix}notes`, id("notes"), null, h("ul", { class: "notes" }, v.notes.map((note) => h("li", {}, note)))) : null,
+    v.notes?.length > 0 ? section(title(prefix, "notes"), id("notes"), null, h("ul", { class: "notes" }, v.notes.map((note) => h("li", {}, note)))) : null,
     v.recorded.length > 0 ? section(title(prefix, "against what is recorded"), id("recorded"), "Figures that tests hold.", table([column("figure", { key: "figure" }),
       column("now", { key: "value", format: percent, unit: "share" }), column("recorded", { key: "recorded", format: percent, unit: "share" }),
       column("", { value: (row) => (row.met ? "held" : "worse") })], rowsAt(v.recorded, `${at}/recorded`), { name: id("recorded") })) : null,

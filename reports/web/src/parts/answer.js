@@ -52,8 +52,8 @@ function whatLimits(r) {
       : ["; all communication is hidden behind them"]), "."];
 }
 
-/** By how much the step shrinks if a parameter improves by 10 %, to first order. */
-export const gain = (row) => Math.abs(row.elasticity) * kFaster;
+/** By how much the step shrinks if a parameter improves by 10 %: as simulated, else to first order. */
+export const gain = (row) => (row.change_10_percent_better === undefined ? Math.abs(row.elasticity) * kFaster : -row.change_10_percent_better);
 
 function whatHelps(r) {
   // A smaller batch shortens the step by doing less: no help.
@@ -61,7 +61,8 @@ function whatHelps(r) {
   if (tools.length > 0) {
     const row = tools.reduce((best, other) => (gain(other) > gain(best) ? other : best));
     return [`What helps most: ${row.elasticity < 0 ? "10 % more" : "10 % less"} ${row.parameter} would shorten the step by about `,
-      figureOf(percent(gain(row)), row.elasticity, `/sensitivity/${row.i}/elasticity`), "."];
+      row.change_10_percent_better === undefined ? figureOf(percent(gain(row)), row.elasticity, `/sensitivity/${row.i}/elasticity`)
+        : figureOf(percent(gain(row)), row.change_10_percent_better, `/sensitivity/${row.i}/change_10_percent_better`), "."];
   }
   const bounds = [
     ["faster kernels (precision, shapes, the GPU itself) work on the ", r.compute_s, "/compute_s", " that they take"],

@@ -1,0 +1,180 @@
+#include "sim/cli/run_solve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "calibrate/import/read_measured.h"
+#include "calibrate/import/text_scan.h"
+#include "calibrate/observed.h"
+#include "reports/solution_report.h"
+#include "sim/base/error.h"
+#include "sim/cli/files.h"
+#include "sim/cli/job_inputs.h"
+#include "sim/cli/program.h"
+#include "sim/cost/profile_io.h"
+#include "sim/replay/host_ranks.h"
+#include "sim/result/solution_io.h"
+#include "sim/study/solve.h"
+#include "sim/study/solve_rows.h"
+#include "sim/study/solved_profile.h"
+#include "topologies/topology_io.h"
+#include "validate/import/measured_steps_json.h"
+#include "workloads/trace_io.h"
+#include "workloads/workload_io.h"
+
+namespace busbar {
+
+namespace {
+
+struct Measured {
+  std::vector<MeasuredStep> steps;
+  Measurement collectives;
+};
+
+// Steps are read from busbar.measured/1 alone; collectives from whatever holds them.
+void read_file(const std::string& file, Measured& measured) {
+  const std::string text = load_text(file);
+  bool has_collectives = true;
+  if (text.find("\"busbar.measured/") != std::string::npos) {
+    const JsonDocument document = JsonDocument::parse(text, file);
+    for (MeasuredStep& step : read_measured_steps(document)) measured.steps.push_back(std::move(step));
+    has_collectives = measured.steps.empty() || document.root().find("collectives").has_value();
+  }
+  if (!has_collectives) return;
+  for (MeasuredTable& table : read_measured_text(text, file).tables)
+    measured.collectives.tables.push_back(std::move(table));
+}
+
+StepTrace trace_of(const SolveOptions& o, const JobInputs& inputs, const Topology& topology) {
+  if (is_trace(*inputs.workload)) return read_trace(*inputs.workload);
+  Workload workload = read_workload(*inputs.workload);
+  workload.seed = o.seed;
+  workload.parallel.host_ranks = host_ranks_of(topology);
+  return expand(workload);
+}
+
+// Of all passes: tokens of a step over the rate of all GPUs.
+Time time_of_rate(double tokens_per_s_gpu, const StepTrace& trace, const std::string& where) {
+  if (trace.tokens <= 0)
+    throw Error({.where = where, .message = "this workload does not say how many tokens a step has"});
+  return Time::from_seconds(trace.tokens * static_cast<double>(trace.repeat) /
+                            (tokens_per_s_gpu * trace.ranks));
+}
+
+/// A measured step, and what to call it.
+struct Asked {
+  std::string name;
+  SolveTarget target;
+};
+
+std::vector<Asked> asked_of(const SolveOptions& o, const Measured& measured, const StepTrace& trace) {
+  std::vector<Asked> list;
+  for (const MeasuredStep& step : measured.steps) {
+    const Time time =
+        step.time ? *step.time : time_of_rate(step.tokens_per_s_per_gpu.value_or(0), trace, step.source);
+    list.push_back({step.source, {time, step.p10, step.p90, o.tolerance}});
+  }
+  if (o.step_time) list.push_back({"the measured step", {.time = *o.step_time, .tolerance = o.tolerance}});
+  if (o.tokens_per_s_gpu)
+    list.push_back(
+        {"the measured step",
+         {.time = time_of_rate(*o.tokens_per_s_gpu, trace, "--tokens-per-gpu"), .tolerance = o.tolerance}});
+  return list;
+}
+
+bool asks_all(const SolveOptions& o) { return o.parameters.size() == 1 && o.parameters.front() == "all"; }
+
+std::vector<StudyParameter> parameters_of(const SolveOptions& o, const Topology& topology) {
+  std::vector<StudyParameter> known = study_parameters(topology);
+  if (asks_all(o)) return known;
+  std::vector<StudyParameter> asked;
+  for (const std::string& name : o.parameters) asked.push_back(find_parameter(known, name, "--solve"));
+  return asked;
+}
+
+std::vector<Solution> solutions_of(const SolveOptions& o, const StudiedStep& step, const Asked& asked) {
+  if (asks_all(o)) return closing_changes(step, asked.target);
+  Rerun rerun(*step.topology, *step.trace, *step.profile, step.options);
+  std::vector<Solution> solutions;
+  for (const StudyParameter& p : parameters_of(o, *step.topology))
+    solutions.push_back(solve(rerun, p, asked.target));
+  return solutions;
+}
+
+SolvedStep solve_table(const SolveOptions& o, const Topology& topology, const Profile& profile,
+                       const MeasuredTable& table) {
+  Observed observed(topology, std::span(&table, 1), profile);
+  MeasuredRows rows;
+  for (const ObservedRow& row : observed.rows()) rows.measured_s.push_back(row.time_s);
+  if (rows.measured_s.empty())
+    throw Error({.where = table.source, .message = "no row that can be predicted"});
+  rows.predict = [&](const Scales& scales) {
+    observed.rescale(scales);
+    std::vector<double> predicted(rows.measured_s.size());
+    observed.predict(predicted);
+    return predicted;
+  };
+  SolvedStep solved{observed.tables().front().name, {}};
+  for (const StudyParameter& p : parameters_of(o, topology)) {
+    Solution s = solve_rows(rows, p);
+    if (s.factor || !asks_all(o)) solved.solutions.push_back(std::move(s));
+  }
+  if (asks_all(o)) sort_by_plausibility(solved.solutions);
+  return solved;
+}
+
+void write_solved_profile(const SolveOptions& o, const StudiedStep& step, const SolvedStep& solved) {
+  if (!solved.solutions.front().factor)
+    throw Error({.where = "--output",
+                 .message = "no compute efficiency explains the measurement: no profile is written"});
+  Profile profile = with_kernel_speed(*step.profile, step, solved.solutions.front());
+  if (o.output != "-") profile.name = std::filesystem::path(o.output).stem().string();
+  for (const std::string& file : o.measured)
+    profile.calibration.created_from.push_back(file + " " + JsonDocument::load(file).digest());
+  write_output(o.output, write_profile(profile));
+}
+
+std::vector<SolvedStep> solve_steps(const SolveOptions& o, const Measured& measured, const JobInputs& inputs,
+                                    const Topology& topology, const Profile& profile) {
+  if (!inputs.workload)
+    throw Error({.where = measured.steps.front().source,
+                 .message = "a measured step needs the workload that it is of",
+                 .suggestion = "give --workload FILE"});
+  const StepTrace trace = trace_of(o, inputs, topology);
+  const StudiedStep step{.topology = &topology, .trace = &trace, .profile = &profile};
+  std::vector<SolvedStep> solved;
+  for (const Asked& asked : asked_of(o, measured, trace))
+    solved.push_back({asked.name, solutions_of(o, step, asked)});
+  if (!o.output.empty()) write_solved_profile(o, step, solved.front());
+  return solved;
+}
+
+bool is_explained(const SolvedStep& step) {
+  return std::any_of(step.solutions.begin(), step.solutions.end(),
+                     [](const Solution& found) { return found.factor.has_value(); });
+}
+
+}  // namespace
+
+int run_solve(const SolveOptions& o) {
+  const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
+  const Topology topology = read_topology(inputs.topology, o.seed);
+  const Profile profile = profile_called(o.calibration);
+  Measured measured;
+  for (const std::string& file : o.measured) read_file(file, measured);
+  const bool has_step = o.measured.empty() || !measured.steps.empty();
+  if (!has_step && !o.output.empty())
+    throw Error({.where = "--output", .message = "collectives do not tell how fast kernels are"});
+  std::vector<SolvedStep> solved;
+  if (has_step) solved = solve_steps(o, measured, inputs, topology, profile);
+  for (const MeasuredTable& table : measured.collectives.tables)
+    solved.push_back(solve_table(o, topology, profile, table));
+  if (!o.json.empty()) write_output(o.json, write_solutions(solved));
+  if (!o.quiet && o.json != "-" && o.output != "-") write_output("-", solutions_text(solved));
+  return std::all_of(solved.begin(), solved.end(), is_explained) ? 0
+                                                                 : static_cast<int>(ErrorKind::kTolerance);
+}
+
+}  // namespace busbar

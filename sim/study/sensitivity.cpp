@@ -1,0 +1,111 @@
+#include "sim/study/sensitivity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <optional>
+
+#include "sim/base/error.h"
+#include "sim/replay/rerun.h"
+#include "sim/study/parameters.h"
+
+namespace busbar {
+
+namespace {
+
+constexpr double kStep = 1.01;   // far above a picosecond of any step, and small beside most kinks
+constexpr double kSmall = 5e-3;  // of an elasticity, below which its slope serves for ten per cent
+constexpr double kBetter = 0.1;  // what "10 % more NIC bandwidth" asks
+
+double slope(Time from, Time to, double factor) {
+  return std::log(to.seconds() / from.seconds()) / std::log(factor);
+}
+
+SensitivityRecord of_parameter(const StudyParameter& p, Rerun& rerun, Time base) {
+  SensitivityRecord record{.parameter = p.name,
+                           .words = p.words,
+                           .value = value_text(p),
+                           .less_is_better = p.is_time(),
+                           .better = 0};
+  const Time more = rerun.step_time(p.at(kStep)), less = rerun.step_time(p.at(1 / kStep));
+  record.up = slope(base, more, kStep);
+  record.down = slope(less, base, kStep);
+  record.elasticity = (record.up + record.down) / 2;
+  if (std::max(std::abs(record.up), std::abs(record.down)) < kSmall) {
+    record.better = (p.is_time() ? record.down * std::log(1 - kBetter) : record.up * std::log(1 + kBetter));
+    return record;
+  }
+  const Time better = rerun.step_time(p.at(p.is_time() ? 1 - kBetter : 1 + kBetter));
+  record.better = better.seconds() / base.seconds() - 1;
+  return record;
+}
+
+/// The step with another global batch; none: the layout does not take it.
+std::optional<Time> at_batch(const StudiedStep& step, std::int64_t global) {
+  Workload workload = *step.workload;
+  workload.batch.global = global;
+  if (global <= 0 || batch_problem(workload.batch, workload.parallel.dp)) return std::nullopt;
+  try {
+    const StepTrace trace = expand(workload);
+    return Rerun(*step.topology, trace, *step.profile, step.options).step_time();
+  } catch (const Error& e) {
+    if (e.parts().kind != ErrorKind::kInput) throw;
+    return std::nullopt;  // a schedule that wants whole rounds
+  }
+}
+
+/// Step times with more and fewer samples.
+struct BatchTimes {
+  std::int64_t change = 0;
+  std::optional<Time> more, less;
+};
+
+BatchTimes batch_times(const StudiedStep& step) {
+  const Workload& w = *step.workload;
+  for (const std::int64_t rounds : {std::int64_t{1}, w.parallel.pp}) {
+    BatchTimes times{.change = rounds * w.batch.micro * w.parallel.dp};
+    times.more = at_batch(step, w.batch.global + times.change);
+    times.less = at_batch(step, w.batch.global - times.change);
+    if (times.more || times.less) return times;
+  }
+  return {};
+}
+
+std::optional<SensitivityRecord> of_batch(const BatchTimes& times, std::int64_t now, Time base) {
+  if (!times.more && !times.less) return std::nullopt;
+  SensitivityRecord record{.parameter = "global-batch",
+                           .words = fmt::format("global batch by {}", times.change),
+                           .value = fmt::format("{}", now),
+                           .is_load = true};
+  const auto before = static_cast<double>(now), change = static_cast<double>(times.change);
+  const double grown = before + change, shrunk = before - change;
+  if (times.more) record.up = slope(base, *times.more, grown / before);
+  if (times.less) record.down = slope(*times.less, base, before / shrunk);
+  if (!times.more) record.up = record.down;
+  if (!times.less) record.down = record.up;
+  record.elasticity = times.more && times.less ? slope(*times.less, *times.more, grown / shrunk) : record.up;
+  return record;
+}
+
+}  // namespace
+
+std::vector<SensitivityRecord> sensitivity(const StudiedStep& step) {
+  std::future<BatchTimes> batch;  // other jobs, so beside this one
+  if (step.workload != nullptr) batch = std::async(std::launch::async, [&] { return batch_times(step); });
+  Rerun rerun(*step.topology, *step.trace, *step.profile, step.options);
+  const Time base = rerun.step_time();
+  std::vector<SensitivityRecord> records;
+  if (base <= Time::zero()) return records;  // a step without time depends on nothing
+  for (const StudyParameter& p : study_parameters(*step.topology))
+    records.push_back(of_parameter(p, rerun, base));
+  std::stable_sort(records.begin(), records.end(),
+                   [](const auto& a, const auto& b) { return *a.better < *b.better; });
+  if (!batch.valid()) return records;
+  if (auto record = of_batch(batch.get(), step.workload->batch.global, base))
+    records.push_back(std::move(*record));
+  return records;
+}
+
+}  // namespace busbar
