@@ -156,6 +156,21 @@ std::vector<bool> add_outliers(TableFit& fit, CalibrationReport& report) {
   return outliers;
 }
 
+// Residuals are log(measured / predicted), by row.
+void add_points(TableFit& fit, const std::vector<double>& before, const std::vector<bool>& outliers,
+                CalibrationReport& report) {
+  const std::vector<double> after = fit.residuals();
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const ObservedRow& row = fit.observed().rows()[i];
+    report.points.push_back({.table = fit.observed().tables()[row.table].name,
+                             .size = row.size,
+                             .measured_s = row.time_s,
+                             .before_s = row.time_s * std::exp(-before[i]),
+                             .fitted_s = row.time_s * std::exp(-after[i]),
+                             .outlier = outliers[i]});
+  }
+}
+
 void add_unpinned(const TableFit& fit, CalibrationReport& report) {
   for (const FitParameter& p : fit.kept()) {
     if (fit.moved(p.name)) continue;
@@ -218,12 +233,16 @@ void add_doubts(const TableFit& fit, CalibrationReport& report) {
 void fit_tables(TableFit& fit, const CalibrateOptions& o, CalibrationReport& report) {
   report.tables = fit.observed().tables().size();
   report.rows = fit.observed().rows().size();
-  report.before = figures_of(errors_of(fit.residuals()));
-  if (report.rows == 0 || !fit.select_and_fit()) return;
+  const std::vector<double> before = fit.residuals();
+  report.before = figures_of(errors_of(before));
+  if (report.rows == 0) return;
+  if (!fit.select_and_fit()) return add_points(fit, before, std::vector<bool>(before.size()), report);
   const std::vector<double> fitted = values_of(fit.chosen());
   report.fit = figures_of(errors_of(fit.residuals()));
   add_intervals(fit, o);
-  report.breaks = curve_breaks(fit.observed(), add_outliers(fit, report));
+  const std::vector<bool> outliers = add_outliers(fit, report);
+  add_points(fit, before, outliers, report);
+  report.breaks = curve_breaks(fit.observed(), outliers);
   add_unpinned(fit, report);
   add_doubts(fit, report);
   if (!o.cross_validate) return;

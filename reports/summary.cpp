@@ -49,19 +49,28 @@ std::string heading(const RunResult& r) {
   return text + "\n";
 }
 
-std::string split_text(const RunResult& r) {
+// The palette's numbers, which terminals map to colours that suit their paper. Source: ECMA-48,
+// section 8.3.117.
+constexpr int kRed = 31, kGreen = 32, kYellow = 33, kBlue = 34, kGrey = 90;
+
+std::string painted(const std::string& text, int colour, bool colours) {
+  return colours && !text.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : text;
+}
+
+std::string split_text(const RunResult& r, bool colours) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   const double step = std::max(1e-12, r.step_time.seconds());
-  const auto add = [&](const std::string& name, Time time) {
+  const auto add = [&](const std::string& name, Time time, int colour) {
     if (time > Time::zero())
-      table.add({name, to_text(time), percent(time.seconds() / step), bar(time.seconds() / step, kBarWidth)});
+      table.add({name, to_text(time), percent(time.seconds() / step),
+                 painted(bar(time.seconds() / step, kBarWidth), colour, colours)});
   };
-  add("compute", r.split.compute);
+  add("compute", r.split.compute, kBlue);
   for (const auto& [group, time] : r.split.exposed_by_group)
-    add(fmt::format("exposed {}", printable(group)), time);
-  add("pipeline bubble", r.split.bubble);
-  add("waiting for stragglers", r.split.straggler_wait);
-  add("idle", r.split.idle);
+    add(fmt::format("exposed {}", printable(group)), time, kYellow);
+  add("pipeline bubble", r.split.bubble, kGrey);
+  add("waiting for stragglers", r.split.straggler_wait, kRed);
+  add("idle", r.split.idle, kGrey);
   return fmt::format("\nWhere it went (rank {}, which ends last)\n{}", r.last_rank, table.text(2));
 }
 
@@ -139,12 +148,13 @@ std::string advice(const RunResult& r) {
   return text;
 }
 
-std::string memory_text(const RunResult& r) {
+std::string memory_text(const RunResult& r, bool colours) {
   if (!r.memory) return "";
   const MemoryRecord& m = *r.memory;
   std::string text = fmt::format("\nMemory per GPU  {}", to_si_text(m.total));
   if (m.capacity)
-    text += fmt::format(" of {} ({})", to_si_text(*m.capacity), *m.fits ? "fits" : "DOES NOT FIT");
+    text += fmt::format(" of {} ({})", to_si_text(*m.capacity),
+                        *m.fits ? painted("fits", kGreen, colours) : painted("DOES NOT FIT", kRed, colours));
   const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters},
                                                  {"gradients", m.gradients},
                                                  {"optimizer", m.optimizer},
@@ -200,11 +210,11 @@ std::string path_text(const RunResult& r) {
   return "\nCritical path  " + text + "\n" + pacemaker_text(r);
 }
 
-std::string notes_text(const RunResult& r) {
+std::string notes_text(const RunResult& r, bool colours) {
   std::string text;
   if (!r.assumptions.empty()) text += "\nAssumptions\n";
   for (const std::string& a : r.assumptions) text += fmt::format("  {}\n", printable(a));
-  if (!r.warnings.empty()) text += "\nWarnings\n";
+  if (!r.warnings.empty()) text += painted("\nWarnings", kRed, colours) + "\n";
   for (const Warning& w : r.warnings) text += fmt::format("  {}\n", printable(w.text));
   return text;
 }
@@ -215,9 +225,9 @@ std::string change(double before, double after) {
 
 }  // namespace
 
-std::string summary_text(const RunResult& r) {
-  return heading(r) + split_text(r) + balance_text(r) + collectives_text(r) + links_text(r) + path_text(r) +
-         advice(r) + memory_text(r) + notes_text(r);
+std::string summary_text(const RunResult& r, bool colours) {
+  return heading(r) + split_text(r, colours) + balance_text(r) + collectives_text(r) + links_text(r) +
+         path_text(r) + advice(r) + memory_text(r, colours) + notes_text(r, colours);
 }
 
 std::string compare_text(const OldResult& before, const RunResult& after) {

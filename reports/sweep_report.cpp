@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/section.h"
 #include "reports/summary.h"
 #include "reports/table.h"
 #include "sim/base/error.h"
@@ -34,20 +35,20 @@ void add_measured(std::vector<std::string>& cells, const SweepRow& r, bool with_
   cells.push_back(r.measured->agrees ? "agrees" : "measured " + printable(r.measured->choice));
 }
 
-TextTable sweep_table(const Sweep& s) {
+// The columns of the text, and of Markdown.
+Section sweep_table(const Sweep& s) {
   using enum Align;
   std::vector<Align> align{kRight, kRight, kLeft, kLeft, kRight, kRight,
                            kRight, kRight, kLeft, kLeft, kRight, kLeft};
   if (has_intervals(s)) align.insert(align.end(), {kRight, kRight});
   align.insert(align.end(), {kRight, kRight, kLeft});
-  TextTable table(std::move(align));
   std::vector<std::string> header{"size(B)",   "count",    "type",        "redop",
                                   "root",      "time(us)", "algbw(GB/s)", "busbw(GB/s)",
                                   "algorithm", "protocol", "channels",    "limit"};
   if (has_intervals(s)) header.insert(header.end(), {"from(us)", "to(us)"});
   if (s.comparison) header.insert(header.end(), {"measured(us)", "error(%)"});
   if (names_choices(s)) header.emplace_back("choice");
-  table.add(header);
+  Section table{.title = "Sizes", .align = std::move(align), .rows = {std::move(header)}};
   for (const SweepRow& r : s.rows) {
     std::vector<std::string> cells{fmt::format("{}", r.size.count()),
                                    fmt::format("{}", r.count),
@@ -65,9 +66,15 @@ TextTable sweep_table(const Sweep& s) {
       for (const auto end : {&std::pair<Time, Time>::first, &std::pair<Time, Time>::second})
         cells.push_back(r.interval ? fmt::format("{:.2f}", ((*r.interval).*end).microseconds()) : "");
     add_measured(cells, r, names_choices(s));
-    table.add(std::move(cells));
+    table.rows.push_back(std::move(cells));
   }
   return table;
+}
+
+std::string text_of(const Section& section) {
+  TextTable table(section.align);
+  for (const auto& row : section.rows) table.add(row);
+  return table.text(0);
 }
 
 std::string comparison_text(const SweepComparison& comparison) {
@@ -96,7 +103,7 @@ std::string measured_csv(const SweepRow& r) {
 std::string sweep_text(const Sweep& s) {
   std::string text =
       fmt::format("# {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name),
-                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", sweep_table(s).text(0));
+                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", text_of(sweep_table(s)));
   if (s.half_bandwidth_size && s.rows.size() > 1 && s.rows.back().limit != "latency")
     text += fmt::format("# half of the best busbw is reached at {} ({} B)\n", to_text(*s.half_bandwidth_size),
                         s.half_bandwidth_size->count());
@@ -104,6 +111,18 @@ std::string sweep_text(const Sweep& s) {
   for (const std::string& note : s.notes) text += fmt::format("# note: {}\n", printable(note));
   for (const Warning& w : s.warnings) text += fmt::format("# warning: {}\n", printable(w.text));
   return text;
+}
+
+std::string sweep_markdown(const Sweep& s) {
+  Section table = sweep_table(s);
+  table.align.resize(table.rows.front().size());
+  std::string text =
+      fmt::format("## {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name),
+                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", section_markdown(table));
+  if (s.comparison) text += "\n" + comparison_text(*s.comparison).substr(2);
+  for (const std::string& note : s.notes) text += fmt::format("\n- {}", printable(note));
+  for (const Warning& w : s.warnings) text += fmt::format("\n- warning: {}", printable(w.text));
+  return text.ends_with('\n') ? text : text + "\n";
 }
 
 std::string sweep_csv(const Sweep& s) {

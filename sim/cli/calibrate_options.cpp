@@ -52,6 +52,7 @@ void declare(CLI::App& app, CalibrateLine& o, RawLine& raw) {
   app.add_flag("--check", o.check, "compare links, NICs, GPUs and hosts with their peers and the datasheet");
   app.add_option("--tolerance", raw.tolerance, "of --check: how far below its peers is slow (default 15%)");
   app.add_option("--json", o.json, "write the report as JSON (-: standard output, and no text)");
+  app.add_option("--html", o.html, "write a page with charts, in one file (-: standard output, and no text)");
   app.add_option("--csv", o.csv, "write its main table as CSV (-: standard output, and no text)");
   app.add_option("--md", o.markdown, "write its tables as Markdown (-: standard output, and no text)");
   app.add_option("--seed", raw.seed, "of the bootstrap")
@@ -73,8 +74,8 @@ void check_combination(const CalibrateLine& o) {
     if (o.topology.empty()) bad_line("--topology FILE is missing: the cluster that was measured");
     if (o.check && !o.output.empty()) bad_line("--check writes no profile: leave out -o");
   }
-  if ((o.json == "-") + (o.csv == "-") + (o.markdown == "-") + (o.output == "-") > 1)
-    bad_line("only one of --json, --csv, --md and -o can go to standard output");
+  if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.markdown == "-") + (o.output == "-") > 1)
+    bad_line("only one of --json, --html, --csv, --md and -o can go to standard output");
 }
 
 void read_raw(CalibrateLine& o, const RawLine& raw) {

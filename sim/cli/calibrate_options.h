@@ -20,7 +20,7 @@ struct CalibrateLine {
   double tolerance = 0.15;              // of --check
   bool cross_validate = true;
   std::string name;  // of the profile
-  std::string json, csv, markdown;
+  std::string json, html, csv, markdown;
   std::uint64_t seed = 0;
   bool quiet = false;
 };

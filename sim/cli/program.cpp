@@ -1,7 +1,10 @@
 #include "sim/cli/program.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -36,6 +39,11 @@ bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code
     throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
   }
   return true;
+}
+
+bool colours_wanted() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return ::isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
 }
 
 Profile profile_called(const std::string& name) {

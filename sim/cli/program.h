@@ -20,6 +20,9 @@ namespace busbar {
 /// Errors (Error, kInput): unknown options, bad values.
 [[nodiscard]] bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code);
 
+/// Standard output is a terminal, and NO_COLOR (no-color.org) is not set to anything.
+[[nodiscard]] bool colours_wanted();
+
 /// Of --calibration: "default", "ideal" or a file. Errors (Error, kInput): none of these, or what its reader
 /// says.
 [[nodiscard]] Profile profile_called(const std::string& name);

@@ -9,6 +9,7 @@
 #include "calibrate/import/text_scan.h"
 #include "reports/calibration_report.h"
 #include "reports/health_report.h"
+#include "reports/html.h"
 #include "sim/base/digest.h"
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
@@ -22,16 +23,18 @@ namespace busbar {
 
 namespace {
 
-/// What is written where.
+/// What is written where; the page only where it is asked for.
 struct Outputs {
-  std::string text, json, csv, markdown;
+  std::string text, json, csv, markdown, html;
 };
 
 void write(const CalibrateLine& o, const Outputs& out) {
   if (!o.json.empty()) write_output(o.json, out.json);
+  if (!o.html.empty()) write_output(o.html, out.html);
   if (!o.csv.empty()) write_output(o.csv, out.csv);
   if (!o.markdown.empty()) write_output(o.markdown, out.markdown);
-  const bool text = !o.quiet && o.json != "-" && o.csv != "-" && o.markdown != "-" && o.output != "-";
+  const bool text =
+      !o.quiet && o.json != "-" && o.html != "-" && o.csv != "-" && o.markdown != "-" && o.output != "-";
   if (text) write_output("-", out.text);
 }
 
@@ -61,12 +64,12 @@ int show(const CalibrateLine& o) {
   if (o.compare.empty()) {
     const CalibrationReport report = report_of(profile);
     write(o, {calibration_text(report), write_calibration(report), calibration_csv(report),
-              calibration_markdown(report)});
+              calibration_markdown(report), o.html.empty() ? "" : calibration_html(report)});
     return 0;
   }
   const ProfileComparison comparison = compare_profiles(read_profile(JsonDocument::load(o.compare)), profile);
   write(o, {comparison_text(comparison), write_comparison(comparison), comparison_csv(comparison),
-            comparison_markdown(comparison)});
+            comparison_markdown(comparison), o.html.empty() ? "" : comparison_html(comparison)});
   return comparison.any_beyond() ? static_cast<int>(ErrorKind::kTolerance) : 0;
 }
 
@@ -74,7 +77,8 @@ int check(const CalibrateLine& o, const Topology& topology) {
   const Measured read = read_all(o);
   HealthReport report = check_health(topology, read.all, profile_called(o.calibration), o.tolerance);
   report.notes.insert(report.notes.end(), read.notes.begin(), read.notes.end());
-  write(o, {health_text(report), write_health(report), health_csv(report), health_markdown(report)});
+  write(o, {health_text(report), write_health(report), health_csv(report), health_markdown(report),
+            o.html.empty() ? "" : health_html(report)});
   return report.healthy() ? 0 : static_cast<int>(ErrorKind::kTolerance);
 }
 
@@ -89,13 +93,13 @@ int fit_profile(const CalibrateLine& o, const Topology& topology) {
   found.report.notes.insert(found.report.notes.end(), read.notes.begin(), read.notes.end());
   if (!o.output.empty()) write_output(o.output, write_profile(found.profile));
   write(o, {calibration_text(found.report), write_calibration(found.report), calibration_csv(found.report),
-            calibration_markdown(found.report)});
+            calibration_markdown(found.report), o.html.empty() ? "" : calibration_html(found.report)});
   return found.report.misfit ? static_cast<int>(ErrorKind::kTolerance) : 0;
 }
 
 // A profile in place of the measurements that it is made of could not be made again.
 void check_outputs(const CalibrateLine& o) {
-  const std::vector<std::string> outputs{o.output, o.json, o.csv, o.markdown};
+  const std::vector<std::string> outputs{o.output, o.json, o.html, o.csv, o.markdown};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].empty() || outputs[i] == "-") continue;
     for (const std::string& input : o.from)
@@ -111,6 +115,7 @@ void check_outputs(const CalibrateLine& o) {
 }  // namespace
 
 int run_calibrate(const CalibrateLine& o) {
+  if (!o.html.empty()) require_html();
   check_outputs(o);
   if (!o.show.empty()) return show(o);
   const Topology topology = read_topology(JsonDocument::load(find_input(o.topology, "topologies")), 1);

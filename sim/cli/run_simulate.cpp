@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "reports/explain.h"
+#include "reports/html.h"
 #include "reports/sensitivity_report.h"
+#include "reports/step_tables.h"
 #include "reports/summary.h"
 #include "reports/timeline_io.h"
 #include "sim/base/error.h"
@@ -54,7 +56,7 @@ InputRecord record_of(const SimulateOptions& o, const JobInputs& inputs, const N
 }
 
 bool shows_text(const SimulateOptions& o) {
-  return !o.quiet && o.json != "-" && o.csv != "-" && o.markdown != "-" && o.trace != "-";
+  return !o.quiet && o.json != "-" && o.html != "-" && o.csv != "-" && o.markdown != "-" && o.trace != "-";
 }
 
 void print(const SimulateOptions& o, const std::string& text) {
@@ -101,6 +103,17 @@ void add_doubt(const SimulateOptions& o, RunResult& result, const Profile& profi
   if (auto warning = extrapolation(profile, result)) result.warnings.push_back(std::move(*warning));
 }
 
+// For a page: the earlier curve beside the new one.
+ComparedSweep compared_sweep(const OldResult& before) {
+  ComparedSweep compared{
+      .name = before.cluster.empty() ? before.name : fmt::format("{} ({})", before.cluster, before.name),
+      .rows = {}};
+  for (std::size_t i = 0; i < before.sweep_times_s.size(); ++i)
+    compared.rows.push_back(
+        {Bytes(before.sweep_times_s[i].first), before.sweep_times_s[i].second, before.sweep_busbw_Bps[i]});
+  return compared;
+}
+
 int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology& topology) {
   SweepRequest request{.operation = *o.collective,
                        .ranks = {},
@@ -134,11 +147,17 @@ int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology&
     result.inputs.settings.emplace_back("measured-digest", measured->digest);
     compare_with(result, measured->table);
   }
-  const std::string compared =
-      o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
+  std::string compared;
+  if (!o.compare.empty()) {
+    const OldResult before = read_old_result(JsonDocument::load(o.compare));
+    compared = compare_text(before, result);
+    result.compared.push_back(compared_sweep(before));
+  }
   if (!o.json.empty()) write_output(o.json, write_sweep(result));
+  if (!o.html.empty()) write_output(o.html, sweep_html(result));
   if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.csv.empty()) write_output(o.csv, sweep_csv(result));
+  if (!o.markdown.empty()) write_output(o.markdown, sweep_markdown(result));
   print(o, sweep_text(result) + compared + (o.explain ? explain_text(result) : ""));
   return 0;
 }
@@ -159,7 +178,10 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
     for (auto& setting : effective_settings(*workload)) record.settings.push_back(std::move(setting));
     trace = expand(*workload);
   }
-  SimOptions options{.overrides = nccl.overrides, .explain = o.explain, .symmetry = !o.no_symmetry};
+  SimOptions options{.overrides = nccl.overrides,
+                     .explain = o.explain,
+                     .layout = !o.json.empty() || !o.html.empty(),
+                     .symmetry = !o.no_symmetry};
   if (!o.trace.empty()) options.timeline.emplace();
   if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
   const Profile profile = profile_called(o.calibration);
@@ -182,11 +204,13 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
+  if (!o.html.empty()) write_output(o.html, step_html(result));
+  if (!o.csv.empty()) write_output(o.csv, o.sensitivity ? sensitivity_csv(result) : step_csv(result));
+  if (!o.markdown.empty())
+    write_output(o.markdown, o.sensitivity ? sensitivity_markdown(result) : step_markdown(result));
   if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
-  if (!o.csv.empty()) write_output(o.csv, sensitivity_csv(result));
-  if (!o.markdown.empty()) write_output(o.markdown, sensitivity_markdown(result));
-  print(o, inputs_line(inputs) + summary_text(result) + sensitivity_text(result) + compared +
-               (o.explain ? explain_text(result) : ""));
+  print(o, inputs_line(inputs) + summary_text(result, colours_wanted()) + sensitivity_text(result) +
+               compared + (o.explain ? explain_text(result) : ""));
   return 0;
 }
 
@@ -197,6 +221,7 @@ int run_simulate(const SimulateOptions& o) {
     write_output("-", listing(o.list));
     return 0;
   }
+  if (!o.html.empty()) require_html();
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
   const Topology topology = read_topology(inputs.topology, o.seed);
   if (!o.collective && o.workload.empty()) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "calibrate/import/text_scan.h"
+#include "reports/html.h"
 #include "reports/validation_report.h"
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
@@ -42,7 +43,7 @@ Validation run(const Suite& suite, const ValidateOptions& o, const Profile& prof
 }
 
 bool shows_text(const ValidateOptions& o) {
-  return !o.quiet && o.json != "-" && o.csv != "-" && o.markdown != "-";
+  return !o.quiet && o.json != "-" && o.html != "-" && o.csv != "-" && o.markdown != "-";
 }
 
 std::string markdown_of(const std::vector<Validation>& found, std::size_t worst) {
@@ -54,6 +55,7 @@ std::string markdown_of(const std::vector<Validation>& found, std::size_t worst)
 }  // namespace
 
 int run_validate(const ValidateOptions& o) {
+  if (!o.html.empty()) require_html();
   const Profile profile = profile_called(o.calibration);
   const auto worst = static_cast<std::size_t>(o.worst);
   std::vector<Validation> found;
@@ -66,6 +68,7 @@ int run_validate(const ValidateOptions& o) {
   if (!o.measured.empty())
     for (Validation& validation : compare_measured(o, profile)) add(std::move(validation));
   if (!o.json.empty()) write_output(o.json, write_validation(found));
+  if (!o.html.empty()) write_output(o.html, validation_html(found));
   if (!o.csv.empty()) write_output(o.csv, validation_csv(found));
   if (!o.markdown.empty()) write_output(o.markdown, markdown_of(found, worst));
   const bool held = std::all_of(found.begin(), found.end(), [](const Validation& v) { return v.all_held(); });

@@ -139,10 +139,9 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--protocol", raw.protocol, "force a protocol: LL, LL128, Simple");
   app.add_option("--channels", raw.channels, "force the number of channels")->check(CLI::Range(1, 64));
   app.add_option("--json", o.json, "write the result as JSON (-: standard output, and no text)");
-  app.add_option("--csv", o.csv,
-                 "write a sweep, or the table of --sensitivity, as CSV (-: standard output, and no text)");
-  app.add_option("--md", o.markdown,
-                 "write the table of --sensitivity as Markdown (-: standard output, and no text)");
+  app.add_option("--html", o.html, "write a page with charts, in one file (-: standard output, and no text)");
+  app.add_option("--csv", o.csv, "write the tables as CSV (-: standard output, and no text)");
+  app.add_option("--md", o.markdown, "write the tables as Markdown (-: standard output, and no text)");
   app.add_option("--compare", o.compare, "an earlier --json file: print before and after");
   app.add_option("--trace", o.trace,
                  "write a timeline of the step, for ui.perfetto.dev (-: standard output)");
@@ -207,10 +206,6 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "command line", .message = "give either --workload FILE or --collective NAME"});
   if (!o.collective && (!raw.sizes.empty() || !raw.ranks.empty()))
     throw Error({.where = "command line", .message = "--sizes and --ranks belong to --collective"});
-  if (!o.collective && !o.sensitivity && !o.csv.empty())
-    throw Error({.where = "command line", .message = "--csv belongs to --collective or to --sensitivity"});
-  if (!o.markdown.empty() && !o.sensitivity)
-    throw Error({.where = "command line", .message = "--md belongs to --sensitivity"});
   if (o.collective && o.sensitivity)
     throw Error({.where = "command line", .message = "--sensitivity belongs to --workload"});
   const bool sweep_only =
@@ -225,9 +220,9 @@ void check_combination(const SimulateOptions& o, const RawOptions& raw) {
     throw Error({.where = "command line", .message = "--trace belongs to --workload"});
   if (o.trace_ranks && o.trace.empty())
     throw Error({.where = "command line", .message = "--trace-ranks belongs to --trace"});
-  if ((o.json == "-") + (o.csv == "-") + (o.markdown == "-") + (o.trace == "-") > 1)
+  if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.markdown == "-") + (o.trace == "-") > 1)
     throw Error({.where = "command line",
-                 .message = "only one of --json, --csv, --md and --trace can go to standard output"});
+                 .message = "only one of --json, --html, --csv, --md and --trace can go to standard output"});
 }
 
 }  // namespace

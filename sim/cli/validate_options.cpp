@@ -79,6 +79,7 @@ void declare(CLI::App& app, ValidateOptions& o, RawValidate& raw) {
   app.add_option("--threads", o.threads, "threads (default: one per core)")->check(CLI::Range(1, 1024));
   app.add_option("--data", o.data, "folder of the suites' tables (default: the installed one)");
   app.add_option("--json", o.json, "write all rows as busbar.validation/1 (-: standard output, and no text)");
+  app.add_option("--html", o.html, "write a page with charts, in one file (-: standard output, and no text)");
   app.add_option("--csv", o.csv, "write all rows as CSV (-: standard output, and no text)");
   app.add_option("--md", o.markdown, "write the tables as Markdown (-: standard output, and no text)");
   app.add_flag("--quiet", o.quiet, "no text on standard output");
@@ -136,9 +137,9 @@ void check_suites(const ValidateOptions& o, const RawValidate& raw) {
 }
 
 void check(const ValidateOptions& o) {
-  if ((o.json == "-") + (o.csv == "-") + (o.markdown == "-") > 1)
-    throw Error(
-        {.where = "command line", .message = "only one of --json, --csv and --md can go to standard output"});
+  if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.markdown == "-") > 1)
+    throw Error({.where = "command line",
+                 .message = "only one of --json, --html, --csv and --md can go to standard output"});
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ struct ValidateOptions {
   ImportHints hints;                  // what measured tables do not say
   std::optional<double> tolerance;    // of an error: 0.1
   std::string calibration = "default";
-  std::vector<std::string> filters;  // "column=value", each a column of every suite here
-  std::string json, csv, markdown;   // files
-  std::string data;                  // folder of the suites' tables; "": the installed one
+  std::vector<std::string> filters;       // "column=value", each a column of every suite here
+  std::string json, html, csv, markdown;  // files
+  std::string data;                       // folder of the suites' tables; "": the installed one
   std::int64_t threads = 0, most_gpus = 0, every = 1, worst = 20;
   bool quiet = false;
 };

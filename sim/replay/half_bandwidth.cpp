@@ -99,6 +99,12 @@ std::optional<Bytes> half_bandwidth_above(const OperationRecord& record, PlanCac
   return Bytes(static_cast<std::int64_t>(high));
 }
 
+double attainable_busbw(const OperationRecord& record, PlanCache& plans, MaxMinSolver& solver) {
+  if (record.bytes.count() == 0 || record.ranks < 2) return 0;
+  const double seconds = lone_seconds(plans.plan_at(record, record.bytes), solver);
+  return seconds > 0 ? record.bytes.as_double() / seconds * busbw_factor(record.kind, record.ranks) : 0;
+}
+
 std::vector<Warning> small_message_warnings(Replay& replay, Time step) {
   MaxMinSolver solver(replay.placement().capacities());
   std::map<std::pair<CollectiveKind, std::string>, Messages> found;

@@ -20,6 +20,10 @@ namespace busbar {
 [[nodiscard]] std::optional<Bytes> half_bandwidth_above(const OperationRecord& record, PlanCache& plans,
                                                         MaxMinSolver& solver);
 
+/// busbw of `record`'s operation with the machine to itself; 0: no other way to run it is planned (it moves
+/// nothing, or has one rank).
+[[nodiscard]] double attainable_busbw(const OperationRecord& record, PlanCache& plans, MaxMinSolver& solver);
+
 /// One sentence per operation and group of which some messages are below that size: always for DDP's buckets,
 /// for others where they take more than 1 % of the step.
 [[nodiscard]] std::vector<Warning> small_message_warnings(Replay& replay, Time step);

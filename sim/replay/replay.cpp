@@ -240,8 +240,13 @@ void Replay::end_op(std::uint32_t lane_id, std::uint32_t node) {
   if (timeline_of_[player] >= 0 && r.passes == 0) {  // later passes repeat the first
     const Op& op = *present_op(player, stream);
     timelines_[static_cast<std::size_t>(timeline_of_[player])].entries.push_back(
-        {program_of(player).streams[stream], op.id, std::string(activity_of(op)), lane.arrived, lane.started,
-         now_});
+        {.stream = program_of(player).streams[stream],
+         .operation = op.id,
+         .what = std::string(activity_of(op)),
+         .group = communicates(op) ? kinds_.names[kind_of(player, op_number(player, stream))] : "",
+         .arrive = lane.arrived,
+         .start = lane.started,
+         .end = now_});
   }
   if (recorder_) recorder_->end_op(*this, player, stream, node);
   history_.hold(node);

@@ -10,6 +10,8 @@
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/kernel_time.h"
+#include "sim/replay/half_bandwidth.h"
+#include "sim/replay/layout.h"
 #include "sim/replay/replay.h"
 #include "sim/replay/step_figures.h"
 #include "sim/replay/step_warnings.h"
@@ -35,6 +37,7 @@ TimeSplit split_of(Replay& replay, std::uint32_t player) {
 
 std::vector<CollectiveRecord> collectives_of(Replay& replay) {
   std::vector<CollectiveRecord> list;
+  MaxMinSolver solver(replay.placement().capacities());
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0) continue;
     CollectiveRecord c{
@@ -51,6 +54,7 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
                                                (static_cast<double>(r.groups) * std::max(1U, r.ranks))));
     if (c.time > Time::zero()) c.algbw_Bps = r.bytes.as_double() / c.time.seconds();
     c.busbw_Bps = c.algbw_Bps * busbw_factor(r.kind, r.ranks);
+    c.attainable_busbw_Bps = attainable_busbw(r, replay.plans(), solver);
     list.push_back(std::move(c));
   }
   std::stable_sort(list.begin(), list.end(), [](const CollectiveRecord& a, const CollectiveRecord& b) {
@@ -260,7 +264,9 @@ RunResult simulate_once(const Topology& topology, const StepTrace& trace, const 
   if (options.timeline) replay.record(*options.timeline);
   if (options.explain) replay.explain();
   replay.run();
-  return result_of(replay, topology, trace, profile);
+  RunResult result = result_of(replay, topology, trace, profile);
+  if (options.layout) result.layout = layout_of(replay, topology, result.step_time);
+  return result;
 }
 
 }  // namespace

@@ -126,6 +126,17 @@ void note_beyond_line_rate(Sweep& sweep, Replay& replay) {
   }
 }
 
+// Rings and trees take a host's NICs together; where each rank sends for itself it has the one that it uses.
+void add_line_rates(Sweep& sweep, const GroupRoutes& routes, CollectiveKind kind) {
+  if (routes.intra.Bps() > 0)
+    sweep.line_rates.push_back({"a GPU's links inside its host", routes.intra.Bps()});
+  if (routes.hosts < 2) return;
+  if (kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kSendRecv)
+    sweep.line_rates.push_back({"one NIC", routes.inter_nic.Bps()});
+  else
+    sweep.line_rates.push_back({"the NICs of a host", routes.inter.Bps()});
+}
+
 void find_half_bandwidth(Sweep& sweep) {
   double best = 0;
   for (const SweepRow& row : sweep.rows) best = std::max(best, row.busbw_Bps);
@@ -181,7 +192,10 @@ Sweep sweep(const Topology& topology, const SweepRequest& asked, const Profile& 
     set_time(row, with_launches(row.time, options.calls, profile, replay.placement().oldest(request.ranks)),
              n);
   }
-  if (const GroupRoutes* routes = replay.plans().routes(GroupId(0))) result.hosts = routes->hosts;
+  if (const GroupRoutes* routes = replay.plans().routes(GroupId(0))) {
+    result.hosts = routes->hosts;
+    add_line_rates(result, *routes, request.operation);
+  }
   if (options.explain) explain_rows(result, replay, request.ranks, request.root);
   find_half_bandwidth(result);
   note_beyond_line_rate(result, replay);

@@ -55,10 +55,11 @@ struct System {
   std::vector<std::uint32_t> first_meeting, meeting_of;  // CSR: player, group slot
   std::vector<std::uint32_t> first_box;                  // CSR: player, peer slot
   std::vector<PeerBoxes> boxes_of;
-  std::vector<std::uint64_t> links_alike;             // by link: how many it stands for; empty: one each
-  std::vector<bool> links_used;                       // by link: something crosses it; empty: not known
-  std::deque<PlannedOperation> merged;                // plans of classes
-  std::deque<MergedFrom> merged_from;                 // by number in `merged`
+  std::vector<std::uint64_t> links_alike;  // by link: how many it stands for; empty: one each
+  std::vector<bool> links_used;            // by link: something crosses it; empty: not known
+  std::vector<std::uint32_t> replayed_as;  // by link: that which stands for it, kNone: unused; empty: itself
+  std::deque<PlannedOperation> merged;     // plans of classes
+  std::deque<MergedFrom> merged_from;      // by number in `merged`
   std::deque<std::vector<ResourceUse>> merged_usage;  // borrowed by them
 
   [[nodiscard]] bool merges() const { return players.size() < player_of_rank.size(); }

@@ -69,11 +69,13 @@ class Merger {
   void sum_usage() {
     system_.links_alike.assign(graph_.links(), 0);
     system_.links_used.assign(graph_.links(), false);
-    for (std::uint32_t id = 0; id < graph_.links(); ++id)
-      if (is_used(id)) {
-        system_.links_used[id] = true;
-        ++system_.links_alike[graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))])];
-      }
+    system_.replayed_as.assign(graph_.links(), kNone);
+    for (std::uint32_t id = 0; id < graph_.links(); ++id) {
+      if (!is_used(id)) continue;
+      system_.links_used[id] = true;
+      system_.replayed_as[id] = graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))]);
+      ++system_.links_alike[system_.replayed_as[id]];
+    }
     std::map<std::uint32_t, std::int64_t> flows;  // by class of channels
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
       const std::uint32_t link = graph_.vertex_of_link(id);

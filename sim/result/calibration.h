@@ -29,6 +29,14 @@ struct OutlierRow {
   double measured_s = 0, fitted_s = 0;
 };
 
+/// One measured row, and what the profile says of it before and after the fit.
+struct CalibratedPoint {
+  std::string table;
+  Bytes size;
+  double measured_s = 0, before_s = 0, fitted_s = 0;
+  bool outlier = false;
+};
+
 /// Where a table's curve breaks, as a change of protocol or algorithm does.
 struct CurveBreak {
   std::string table;
@@ -43,6 +51,7 @@ struct CalibrationReport {
   std::vector<CalibratedParameter> parameters;  // those that are no default
   std::vector<UnpinnedParameter> unpinned;
   std::vector<OutlierRow> outliers;
+  std::vector<CalibratedPoint> points;  // all rows, in the order of the tables; empty: a profile alone
   std::vector<CurveBreak> breaks;
   ErrorFigures before, fit, cross_validated;  // of rows: default profile, fitted, left out of the fit
   std::string left_out;                       // what cross-validation left out at a time: "one table"

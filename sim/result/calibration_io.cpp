@@ -61,6 +61,11 @@ std::string write_calibration(const CalibrationReport& r) {
                 {"measured_s", o.measured_s},
                 {"fitted_s", o.fitted_s}};
   });
+  if (!r.points.empty())
+    j["points"] = list_of(r.points, [](const CalibratedPoint& p) {
+      return Json{{"table", p.table},       {"size_bytes", p.size.count()}, {"measured_s", p.measured_s},
+                  {"before_s", p.before_s}, {"fitted_s", p.fitted_s},       {"outlier", p.outlier}};
+    });
   j["breaks"] = list_of(r.breaks, [](const CurveBreak& b) {
     return Json{
         {"table", b.table}, {"from_bytes", b.from.count()}, {"to_bytes", b.to.count()}, {"from_s", b.from_s},

@@ -7,17 +7,20 @@ OldResult read_old_result(const JsonDocument& document) {
   const JsonValue root = document.root();
   const std::string schema = root.at("schema").string();
   OldResult old{.name = document.name()};
-  constexpr double kLongest = 1e9;
+  constexpr double kLongest = 1e9, kFastest = 1e18;
   if (schema == "busbar.result/1") {
     for (const auto& [key, unused] : times_of(RunResult{}))
       if (const auto value = root.find(key)) old.times_s.emplace_back(key, value->number(0, kLongest));
     return old;
   }
   if (schema != "busbar.sweep/1") root.at("schema").fail("\"busbar.result/1\" or \"busbar.sweep/1\"");
+  if (const auto cluster = root.find("cluster")) old.cluster = cluster->string();
   for (const JsonValue& row : root.at("rows").items()) {
     old.operation = row.at("operation").string();
     old.sweep_times_s.emplace_back(row.at("size_bytes").integer(0, INT64_MAX),
                                    row.at("time_s").number(0, kLongest));
+    const auto busbw = row.find("busbw_Bps");
+    old.sweep_busbw_Bps.push_back(busbw ? busbw->number(0, kFastest) : 0);
   }
   return old;
 }

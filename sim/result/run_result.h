@@ -10,6 +10,7 @@
 
 #include "sim/base/units.h"
 #include "sim/result/explanation.h"
+#include "sim/result/layout.h"
 #include "sim/result/timeline.h"
 
 namespace busbar {
@@ -42,6 +43,7 @@ struct CollectiveRecord {
   Time time;               // mean of one operation, from the last arrival to the end
   Time exposed;            // of all of them, mean over member ranks
   double algbw_Bps = 0, busbw_Bps = 0;
+  double attainable_busbw_Bps = 0;  // with the machine to itself; 0: not known
 };
 
 /// Links that carried the same, under one name.
@@ -66,6 +68,7 @@ struct CriticalSegment {
 
 struct TimelineEntry {
   std::string stream, operation, what;
+  std::string group;        // of a communication; may be empty
   Time arrive, start, end;  // a collective arrives, then starts when all have come
 };
 
@@ -128,6 +131,7 @@ struct RunResult {
   std::vector<RoleRecord> roles;       // in the order of programs
   std::vector<CollectiveRecord> collectives;
   std::vector<LinkRecord> links;  // busiest first
+  std::optional<Layout> layout;   // if asked for
   std::vector<CriticalSegment> critical_path;
   std::vector<RankTimeline> timeline;
   std::vector<ParameterRecord> parameters;

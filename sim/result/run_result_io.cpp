@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/result/explanation_io.h"
 #include "sim/result/version.h"
 
 namespace busbar {
@@ -45,10 +46,27 @@ Json memory_json(const MemoryRecord& m) {
 }
 
 Json collective_json(const CollectiveRecord& c) {
-  return {{"operation", c.operation},         {"group", c.group},         {"ranks", c.ranks},
-          {"bytes", c.bytes.count()},         {"algorithm", c.algorithm}, {"protocol", c.protocol},
-          {"channels", c.channels},           {"count", c.count},         {"time_s", c.time.seconds()},
-          {"exposed_s", c.exposed.seconds()}, {"algbw_Bps", c.algbw_Bps}, {"busbw_Bps", c.busbw_Bps}};
+  Json j{{"operation", c.operation},         {"group", c.group},         {"ranks", c.ranks},
+         {"bytes", c.bytes.count()},         {"algorithm", c.algorithm}, {"protocol", c.protocol},
+         {"channels", c.channels},           {"count", c.count},         {"time_s", c.time.seconds()},
+         {"exposed_s", c.exposed.seconds()}, {"algbw_Bps", c.algbw_Bps}, {"busbw_Bps", c.busbw_Bps}};
+  if (c.attainable_busbw_Bps > 0) j["attainable_busbw_Bps"] = c.attainable_busbw_Bps;
+  return j;
+}
+
+Json layout_json(const Layout& layout) {
+  Json nodes = Json::array(), links = Json::array();
+  for (const LayoutNode& n : layout.nodes)
+    nodes.push_back({{"name", n.name}, {"kind", n.kind}, {"host", n.host}, {"members", n.members}});
+  for (const LayoutLink& l : layout.links)
+    links.push_back({{"from", l.from},
+                     {"to", l.to},
+                     {"class", l.link_class},
+                     {"members", l.members},
+                     {"capacity_Bps", l.capacity_Bps},
+                     {"busy_fraction", l.busy_fraction},
+                     {"peak_fraction", l.peak_fraction}});
+  return {{"nodes", std::move(nodes)}, {"links", std::move(links)}};
 }
 
 Json link_json(const LinkRecord& l) {
@@ -83,112 +101,13 @@ Json timeline_json(const std::vector<RankTimeline>& timelines) {
       entries.push_back({{"stream", e.stream},
                          {"operation", e.operation},
                          {"what", e.what},
+                         {"group", e.group},
                          {"arrive_s", e.arrive.seconds()},
                          {"start_s", e.start.seconds()},
                          {"end_s", e.end.seconds()}});
     j.push_back({{"rank", t.rank}, {"program", t.program}, {"entries", std::move(entries)}});
   }
   return j;
-}
-
-// A rank is its number, a switch is called "switch 0".
-Json participant_json(std::uint32_t number, bool is_switch) {
-  return is_switch ? Json("switch " + std::to_string(number)) : Json(number);
-}
-
-Json rounds_json(const std::vector<ExplainedRound>& rounds) {
-  Json j = Json::array();
-  for (const ExplainedRound& round : rounds) {
-    Json sends = Json::array();
-    for (const ExplainedSend& s : round.sends)
-      sends.push_back({{"from", participant_json(s.from, s.from_switch)},
-                       {"to", participant_json(s.to, s.to_switch)},
-                       {"chunk", s.chunk},
-                       {"reduce", s.reduce},
-                       {"receiver_holds", s.holds}});
-    j.push_back(std::move(sends));
-  }
-  return j;
-}
-
-Json limit_json(const RateLimit& l) {
-  return {{"what", l.what},   {"link", l.link},
-          {"flows", l.flows}, {"capacity_Bps", l.capacity_Bps},
-          {"next", l.next},   {"time_without_s", l.lifted.seconds()}};
-}
-
-Json choices_json(const PricedChoices& choices) {
-  Json cells = Json::array();
-  for (const PricedChoice& c : choices.cells) {
-    Json cell{{"algorithm", c.algorithm}, {"protocol", c.protocol}, {"available", c.available}};
-    if (c.available) {
-      cell["latency_s"] = c.latency_s;
-      cell["bandwidth_Bps"] = c.bandwidth_Bps;
-      cell["estimate_s"] = c.estimate_s;
-    }
-    cell["chosen"] = c.chosen;
-    cells.push_back(std::move(cell));
-  }
-  return {{"decided_by", choices.decided_by}, {"table", std::move(cells)}};
-}
-
-Json transports_json(const std::vector<TransportUse>& transports) {
-  Json j = Json::array();
-  for (const TransportUse& t : transports)
-    j.push_back({{"where", t.where},
-                 {"transport", t.transport},
-                 {"hop_latency_s", t.hop_latency.seconds()},
-                 {"efficiency", t.efficiency}});
-  return j;
-}
-
-Json explanation_json(const Explanation& e) {
-  Json j{{"operation", e.operation},
-         {"group", e.group},
-         {"ranks", e.ranks},
-         {"bytes", e.bytes.count()},
-         {"algorithm", e.algorithm},
-         {"protocol", e.protocol},
-         {"channels", e.channels},
-         {"count", e.count},
-         {"words", e.words},
-         {"time_s", e.time.seconds()},
-         {"alone_s", e.alone.seconds()},
-         {"latency_s", e.latency.seconds()},
-         {"transfer_s", e.transfer.seconds()},
-         {"tail_s", e.tail.seconds()}};
-  j["terms"] = Json::object();
-  for (const FormulaTerm& t : e.terms) j["terms"][t.name] = t.text;
-  if (!e.choices.cells.empty()) j["nccl_choice"] = choices_json(e.choices);
-  j["transports"] = transports_json(e.transports);
-  if (!e.beyond.empty()) j["beyond_line_rate"] = e.beyond;
-  j["limit"] = limit_json(e.limit);
-  j["waited_s"] = e.waited.seconds();
-  j["waited_for"] = Json::array();
-  for (const MemberWait& w : e.waited_for)
-    j["waited_for"].push_back({{"rank", w.rank}, {"caused_s", w.caused.seconds()}});
-  j["started_by"] = Json::array();
-  for (const StartCause& c : e.started_by) j["started_by"].push_back({{"what", c.what}, {"count", c.count}});
-  j["crosses"] = Json::array();
-  for (const ClassTraffic& c : e.crosses)
-    j["crosses"].push_back({{"class", c.link_class},
-                            {"links", c.links},
-                            {"bytes", c.bytes},
-                            {"bytes_per_gpu", c.bytes_per_gpu},
-                            {"busiest", c.busiest},
-                            {"busiest_fraction", c.busiest_share}});
-  if (!e.rounds.empty()) {
-    j["chunk_bytes"] = e.chunk_bytes;
-    j["rounds"] = rounds_json(e.rounds);
-  }
-  return j;
-}
-
-// Only where explanations were asked for.
-void add_explanations(Json& j, const std::vector<Explanation>& explanations) {
-  if (explanations.empty()) return;
-  j["explanations"] = Json::array();
-  for (const Explanation& e : explanations) j["explanations"].push_back(explanation_json(e));
 }
 
 // Only where it was asked for.
@@ -251,6 +170,7 @@ std::string write_result(const RunResult& r) {
   j["cluster"] = r.cluster_name;
   j["inputs"] = inputs_json(r.inputs, r.parameters);
   j["ranks"] = r.ranks;
+  j["hosts"] = r.hosts;
   j["last_rank"] = r.last_rank;
   for (const auto& [key, value] : times_of(r)) j[key] = value;
   if (r.step_time_interval)
@@ -265,6 +185,7 @@ std::string write_result(const RunResult& r) {
   for (const CollectiveRecord& c : r.collectives) j["collectives"].push_back(collective_json(c));
   j["links"] = Json::array();
   for (const LinkRecord& l : r.links) j["links"].push_back(link_json(l));
+  if (r.layout) j["layout"] = layout_json(*r.layout);
   j["critical_path"] = path_json(r.critical_path);
   j["timeline"] = timeline_json(r.timeline);
   add_explanations(j, r.explanations);
@@ -306,6 +227,17 @@ Json comparison_json(const SweepComparison& comparison) {
   return j;
 }
 
+Json compared_json(const std::vector<ComparedSweep>& compared) {
+  Json j = Json::array();
+  for (const ComparedSweep& c : compared) {
+    Json rows = Json::array();
+    for (const ComparedSweep::Row& r : c.rows)
+      rows.push_back({{"size_bytes", r.size.count()}, {"time_s", r.time_s}, {"busbw_Bps", r.busbw_Bps}});
+    j.push_back({{"name", c.name}, {"rows", std::move(rows)}});
+  }
+  return j;
+}
+
 Json sweep_row_json(const Sweep& s, const SweepRow& r) {
   Json row{{"operation", name_of(r.operation)},
            {"size_bytes", r.size.count()},
@@ -333,9 +265,15 @@ std::string write_sweep(const Sweep& s) {
   j["model_version"] = kModelVersion;
   j["cluster"] = s.cluster_name;
   j["inputs"] = inputs_json(s.inputs, s.parameters);
+  j["ranks"] = s.ranks;
+  j["hosts"] = s.hosts;
   j["type"] = name_of(s.type);
   j["rows"] = Json::array();
   for (const SweepRow& r : s.rows) j["rows"].push_back(sweep_row_json(s, r));
+  j["line_rates"] = Json::array();
+  for (const LineRate& l : s.line_rates)
+    j["line_rates"].push_back({{"what", l.what}, {"rate_Bps", l.rate_Bps}});
+  if (!s.compared.empty()) j["compared"] = compared_json(s.compared);
   if (s.half_bandwidth_size) j["half_bandwidth_bytes"] = s.half_bandwidth_size->count();
   if (s.comparison) j["comparison"] = comparison_json(*s.comparison);
   add_explanations(j, s.explanations);

@@ -20,7 +20,8 @@ struct OldResult {
   std::string name;
   std::vector<std::pair<std::string, double>> times_s;         // step_time_s, compute_s, ...
   std::vector<std::pair<std::int64_t, double>> sweep_times_s;  // size, time
-  std::string operation;                                       // of the sweep
+  std::vector<double> sweep_busbw_Bps;                         // of the same rows; 0: not said
+  std::string operation, cluster;                              // of the sweep
   [[nodiscard]] bool is_sweep() const { return !sweep_times_s.empty(); }
 };
 [[nodiscard]] OldResult read_old_result(const JsonDocument& document);

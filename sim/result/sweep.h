@@ -51,6 +51,22 @@ struct SweepComparison {
   ErrorSummary summary;
 };
 
+/// What hardware carries at most by its datasheet: a line to hold busbw against.
+struct LineRate {
+  std::string what;  // "the NICs of a host"
+  double rate_Bps = 0;
+};
+
+/// An earlier sweep of the same operation, of this or another system.
+struct ComparedSweep {
+  struct Row {
+    Bytes size;
+    double time_s = 0, busbw_Bps = 0;
+  };
+  std::string name;
+  std::vector<Row> rows;
+};
+
 struct Sweep {
   InputRecord inputs;
   std::string cluster_name;
@@ -59,6 +75,8 @@ struct Sweep {
   Reduction reduction = Reduction::kSum;
   std::int32_t root = -1;
   std::vector<SweepRow> rows;
+  std::vector<LineRate> line_rates;
+  std::vector<ComparedSweep> compared;
   std::optional<Bytes> half_bandwidth_size;  // the smallest size that reaches half of the best busbw
   std::vector<ParameterRecord> parameters;
   std::optional<SweepComparison> comparison;

@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{"--suite kernels --data data --calibration mine",
                 "--calibration: expected default, ideal or a busbar.profile/1 file, got 'mine'"},
         BadCall{"--suite kernels --json - --csv -",
-                "command line: only one of --json, --csv and --md can go to standard output"}),
+                "command line: only one of --json, --html, --csv and --md can go to standard output"}),
     [](const auto& m) { return fmt::format("call{}", m.index); });
 
 TEST_F(Validate, NamesFileAndLineOfABadTable) {

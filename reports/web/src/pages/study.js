@@ -1,0 +1,59 @@
+// The page of a planning study.
+import { add, figureOf, h } from "../dom.js";
+import { section } from "../chart.js";
+import { close, open } from "../page.js";
+import { column, facts, table } from "../table.js";
+import { bytes, count, integer, percent, time } from "../format.js";
+import { amountOf, candidatesOf, clusterName, energy, exclusionsOf, pareto, scaling, searched, span, splits } from "../parts/study.js";
+import { markOf } from "../parts/assumptions.js";
+
+export async function studyPage(r) {
+  const list = candidatesOf(r);
+  const best = r.best === undefined || r.best === null ? null : list.find((c) => c.best);
+  const page = open({ kicker: "Busbar · capacity planning", title: r.name,
+    subtitle: [r.model, r.objective && `goal: ${r.objective}`, r.tokens && `${integer(r.tokens / 1e9)} billion tokens`].filter(Boolean).join(", "), answer: answerOf(r, best, list) });
+  add(page, [best ? glance(r, best) : null, pareto(r, list), scaling(r), splits(list), excluded(r),
+    sentences("What would change the answer", "changes", r.changes), sentences("What may go wrong", "risks", r.risks), assumed(r)]);
+  close(page, r);
+}
+
+function answerOf(r, best, list) {
+  if (!best) return [["No layout fits: see below what was excluded, and why."]];
+  const figure = (c, key, format) => figureOf(format(c[key]), c[key], `${c.at}/${key}`);
+  const money = amountOf(r.currency ?? "");
+  const second = r.runner_up === undefined || r.runner_up === null ? null : list.find((c) => c.at === `/clusters/${r.runner_up}/candidates/0`);
+  return [
+    [`${best.layout} on ${best.clusterName}: `, ...(best.train_s ? [figure(best, "train_s", span), " of training"] : [figure(best, "step_time_s", time), " per step"]),
+      ...(best.cost ? [", ", figure(best, "cost", money)] : []), "."],
+    ["It trains ", figure(best, "tokens_per_s", integer), " tokens per second on ", `${count(best.gpus, "GPU")}`, ...(best.mfu ? [", at ", figure(best, "mfu", percent), " of their peak"] : []),
+      ...(second ? [`; runner-up is ${second.layout} on ${second.clusterName}, with `, ...(second.train_s ? [figure(second, "train_s", span)] : [figure(second, "step_time_s", time)]),
+        ...(second.cost ? [" and ", figure(second, "cost", money)] : [])] : []), "."],
+    r.changes?.length > 0 ? [r.changes[0]] : null,
+  ];
+}
+
+function glance(r, c) {
+  const money = amountOf(r.currency ?? "");
+  const fact = (term, key, format, note) => (c[key] === undefined ? null : [term, figureOf(format(c[key]), c[key], `${c.at}/${key}`), note]);
+  return h("section", { "aria-label": "At a glance" }, facts([
+    fact("Step time", "step_time_s", time), fact("Tokens per second", "tokens_per_s", integer), fact("Tokens per second and GPU", "tokens_per_s_per_gpu", integer), fact("MFU", "mfu", percent),
+    fact("Memory per GPU", "memory_bytes", bytes, c.headroom_bytes !== undefined ? `${bytes(c.headroom_bytes)} to spare` : null), fact("Goodput", "goodput", percent, "share of the time that trains"),
+    fact("Training", "train_s", span), fact("GPU hours", "gpu_hours", integer), fact("Cost", "cost", money), fact("Cost per 10¹² tokens", "cost_per_1e12_tokens", money), fact("Energy", "energy_J", energy),
+  ]));
+}
+
+function excluded(r) {
+  const rows = exclusionsOf(r).sort((a, b) => b.count - a.count);
+  const without = r.clusters.filter((cluster) => cluster.why_not);
+  return section("What was left out, and why", "excluded", searched(r),
+    without.length > 0 ? h("ul", { class: "notes" }, without.map((cluster) => h("li", {}, `${clusterName(cluster)}: ${cluster.why_not}`))) : null,
+    rows.length > 0 ? table([column("why", { key: "reason" }), column("layouts", { key: "count", format: integer }), column("such as", { key: "example" }), column("cluster", { key: "cluster" })], rows, { name: "excluded", most: 12 }) : null);
+}
+
+const sentences = (title, id, list) => (list?.length > 0 ? section(title, id, null, h("ul", { class: "notes" }, list.map((text) => h("li", {}, text)))) : null);
+
+function assumed(r) {
+  if (!r.assumptions?.length) return null;
+  return section("What this rests on", "assumptions", null, table([column("what", { key: "what" }), column("value", { key: "value" }), column("kind", { value: (a) => markOf(a.origin) }),
+    column("source", { key: "source" })], r.assumptions, { name: "assumptions", most: 40 }));
+}

@@ -1,0 +1,54 @@
+// The page of a collective over its sizes.
+import { add, figureOf } from "../dom.js";
+import { section } from "../chart.js";
+import { close, open } from "../page.js";
+import { column, rowsAt, table } from "../table.js";
+import { binary, count, integer, percent, rate, signedPercent, time, words } from "../format.js";
+import { assumptions } from "../parts/assumptions.js";
+import { curves, errors } from "../parts/sweep.js";
+import { warnings } from "./step.js";
+
+export async function sweepPage(r) {
+  const rows = rowsAt(r.rows, "/rows").filter((row) => row.size_bytes > 0 && row.time_s > 0);
+  const first = r.rows[0];
+  const operation = first ? words(first.operation) : "sweep";
+  const page = open({
+    kicker: "Busbar · collective", title: `${operation} on ${r.cluster}`,
+    subtitle: `${first ? count(first.ranks, "rank") : ""}${r.hosts ? ` in ${count(r.hosts, "host")}` : ""}, ${r.type}, calibration ${r.inputs.calibration}`,
+    answer: rows.length > 0 ? answerOf(r, rows) : [["There are no rows."]],
+  });
+  add(page, [warnings(r.warnings), curves(r, rows), errors(rows), all(r, rows), assumptions(r)]);
+  close(page, r);
+}
+
+function answerOf(r, rows) {
+  const best = rows.reduce((a, b) => (b.busbw_Bps > a.busbw_Bps ? b : a));
+  const smallest = rows[0];
+  const figure = (row, key, format) => figureOf(format(row[key]), row[key], `${row.at}/${key}`);
+  const line = r.line_rates?.length > 0 ? r.line_rates.reduce((a, b) => (b.rate_Bps < a.rate_Bps ? b : a)) : null;
+  return [
+    ["It reaches ", figure(best, "busbw_Bps", rate), " of busbw, at ", binary(best.size_bytes),
+      ...(line ? rated(best.busbw_Bps, line) : []), "."],
+    ["The smallest size takes ", figure(smallest, "time_s", time),
+      ...(r.half_bandwidth_bytes ? [", and half of the best busbw is reached at ", figureOf(binary(r.half_bandwidth_bytes), r.half_bandwidth_bytes, "/half_bandwidth_bytes")] : []),
+      `; at the largest ${rows[rows.length - 1].limit} is the limit.`],
+    r.comparison?.median_abs_error !== undefined
+      ? ["Against the measurement half of the sizes are within ", figureOf(percent(r.comparison.median_abs_error), r.comparison.median_abs_error, "/comparison/median_abs_error"),
+        ", the worst is off by ", figureOf(signedPercent(r.comparison.worst), r.comparison.worst, "/comparison/worst"), `, at ${binary(r.comparison.worst_size_bytes)}.`] : null,
+  ];
+}
+
+// busbw counts what a ring would carry; where switches reduce, links carry less.
+const rated = (busbw, line) => (busbw > line.rate_Bps ? [`; ${line.what} carry ${rate(line.rate_Bps)}, which busbw may pass where switches do the adding`]
+  : [`: ${percent(busbw / line.rate_Bps)} of what ${line.what} carry (${rate(line.rate_Bps)})`]);
+
+function all(r, rows) {
+  const measured = rows.some((row) => row.measured_s);
+  return section("All sizes", "sizes", r.comparison ? `Measured: ${r.comparison.source}.` : null,
+    table([column("size", { key: "size_bytes", unit: "bytes", format: integer }), column("", { value: (row) => row.size_bytes, format: binary, unit: "bytes, again" }),
+      column("time", { key: "time_s", unit: "s", format: time }), column("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }),
+      column("busbw", { key: "busbw_Bps", unit: "B/s", format: rate }), column("algorithm", { key: "algorithm" }), column("protocol", { key: "protocol" }),
+      column("channels", { key: "channels", format: integer }), column("limit", { key: "limit" }),
+      ...(measured ? [column("measured", { key: "measured_s", unit: "s", format: time }), column("error", { key: "error", unit: "share", format: signedPercent }),
+        column("measured ran", { key: "measured_choice" })] : [])].filter((c) => c.name !== ""), rows, { name: "sizes", most: 60 }));
+}

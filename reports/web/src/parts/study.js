@@ -1,0 +1,136 @@
+// Charts of a study: what each candidate costs and takes, how throughput grows, what was left out.
+import { figure, tip } from "../chart.js";
+import { column, table } from "../table.js";
+import { axis, base } from "../theme.js";
+import { bytes, count, digits, flops, integer, percent, rate, tick, time, trimmed } from "../format.js";
+
+const kSymbols = ["circle", "triangle", "diamond", "rect", "roundRect"];
+
+/** Seconds as days where they are that long. */
+export const span = (seconds) => (seconds >= 2 * 86400 ? `${digits(seconds / 86400)} days` : seconds >= 7200 ? `${digits(seconds / 3600)} h` : time(seconds));
+export const amountOf = (currency) => (value) => `${Math.abs(value) >= 1e6 ? `${digits(value / 1e6)} million` : Math.abs(value) >= 100 ? integer(value) : digits(value)} ${currency}`.trim();
+export const energy = (joules) => (joules >= 3.6e12 ? `${digits(joules / 3.6e12)} GWh` : joules >= 3.6e9 ? `${digits(joules / 3.6e9)} MWh` : `${digits(joules / 3.6e6)} kWh`);
+
+export const clusterName = (cluster) => [cluster.name, cluster.variant].filter(Boolean).join(", ");
+
+/** An axis that shows values that lie close together apart: logarithmic only where they span more than a decade. */
+export function spanOf(values, formatter) {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  if (high > 12 * low) return { type: "log", min: low / 1.2, max: high * 1.2, axisLabel: { formatter, showMinLabel: false, showMaxLabel: false } };
+  const room = 0.06 * (high - low || low);
+  return { type: "value", scale: true, min: Math.max(0, low - room), max: high + room, axisLabel: { formatter, showMinLabel: false, showMaxLabel: false } };
+}
+
+/** Candidates of all clusters in one list; `at` points into the record. */
+export function candidatesOf(r) {
+  const front = new Set(r.front.map((f) => `${f.cluster} ${f.layout}`));
+  return r.clusters.flatMap((cluster, i) => cluster.candidates.map((candidate, j) => ({
+    ...candidate, cluster, clusterName: clusterName(cluster), gpus: cluster.gpus, onFront: front.has(`${i} ${j}`), best: i === r.best && j === 0,
+    at: `/clusters/${i}/candidates/${j}` })));
+}
+
+export function columnsOf(r) {
+  const money = amountOf(r.currency ?? "");
+  return [column("cluster", { value: (c) => c.clusterName }), column("layout", { key: "layout" }), column("GPUs", { value: (c) => c.gpus, format: integer, from: () => null }),
+    column("step", { key: "step_time_s", unit: "s", format: time }), column("tokens/s", { key: "tokens_per_s", format: integer }), column("MFU", { key: "mfu", unit: "share", format: percent }),
+    column("FLOP/s per GPU", { key: "model_flops_per_s_per_gpu", format: flops }), column("memory", { key: "memory_bytes", unit: "bytes", format: bytes }),
+    column("goodput", { key: "goodput", unit: "share", format: percent }), column("training", { key: "train_s", unit: "s", format: span }),
+    column("cost", { key: "cost", unit: r.currency, format: money }), column("cost per 10^12 tokens", { key: "cost_per_1e12_tokens", unit: r.currency, format: money }),
+    column("energy", { key: "energy_J", unit: "J", format: energy })];
+}
+
+export function pareto(r, list) {
+  const has = (key) => list.some((c) => c[key] !== undefined);
+  const [x, xName, xFormat] = has("train_s") ? ["train_s", "time to train", span] : ["step_time_s", "step time", time];
+  const [y, yName, yFormat] = has("cost") ? ["cost", "cost", amountOf(r.currency ?? "")] : ["memory_bytes", "memory per GPU", bytes];
+  const clusters = [...new Set(list.map((c) => c.clusterName))];
+  const days = x === "train_s" && list.some((c) => c[x] > 2 * 86400) ? 86400 : 1;  // so that ticks are whole days
+  const shown = list.filter((c) => c[x] > 0 && c[y] > 0);
+  if (shown.length === 0) return null;
+  const front = shown.filter((c) => c.onFront).sort((a, b) => a[x] - b[x]);
+  // Of the three figures two are drawn: the edge of what they leave possible.
+  const edge = front.filter((k, i) => front.slice(0, i).every((earlier) => k[y] < earlier[y]));
+  const detail = (c) => tip(c.layout, [["cluster", c.clusterName], [xName, xFormat(c[x])], [yName, yFormat(c[y])], ["step", time(c.step_time_s)], c.mfu ? ["MFU", percent(c.mfu)] : null,
+    ["memory", bytes(c.memory_bytes)]]);
+  const option = (width, c) => ({
+    ...base(c),
+    grid: { ...base(c).grid, top: 40, bottom: 34, right: 24 },
+    legend: { top: 0, left: 0, type: "scroll", itemWidth: 12, itemHeight: 10, textStyle: { color: c.soft }, data: clusters },
+    tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.candidate ? detail(p.data.candidate) : "") },
+    xAxis: axis(c, { name: xName, nameLocation: "middle", nameGap: 22, ...spanOf(shown.map((k) => k[x] / days), (v) => tick(xFormat)(v * days)) }),
+    yAxis: axis(c, { name: yName, nameLocation: "end", nameGap: 6, nameTextStyle: { align: "left", color: c.soft }, ...spanOf(shown.map((k) => k[y]), tick(yFormat)) }),
+    series: [
+      ...clusters.map((name, i) => ({ name, type: "scatter", symbol: kSymbols[i % kSymbols.length], itemStyle: { color: c.list[i % 7] },
+        data: shown.filter((k) => k.clusterName === name).map((candidate) => ({ value: [candidate[x] / days, candidate[y]], candidate, symbolSize: candidate.best ? 17 : candidate.onFront ? 12 : 8,
+          itemStyle: { opacity: candidate.onFront ? 1 : 0.4, borderColor: candidate.best ? c.ink : "transparent", borderWidth: candidate.best ? 2 : 0 },
+          label: candidate.best ? { show: true, formatter: "best", position: "top", color: c.ink, fontWeight: 600 } : undefined })) })),
+      { name: "front", type: "line", step: "end", silent: true, symbol: "none", z: 1, lineStyle: { color: c.soft, width: 1, type: "dashed" }, data: edge.map((k) => [k[x] / days, k[y]]) },
+    ],
+  });
+  return figure({ title: `${xName[0].toUpperCase()}${xName.slice(1)} against ${yName}`, id: "pareto", height: (width) => (width < 500 ? 340 : 430), option,
+    says: "Each point is a simulated layout. Full colour: no other is better in time, memory and cost together. The outlined one is the answer.",
+    alt: `Candidates: ${front.map((k) => `${k.layout} on ${k.clusterName}, ${xFormat(k[x])}, ${yFormat(k[y])}`).join("; ")}`,
+    table: table(columnsOf(r), [...list].sort((a, b) => a[x] - b[x]), { name: "candidates", most: 30 }) });
+}
+
+/** Throughput of the best layouts over GPUs, beside growth in proportion. */
+export function scaling(r) {
+  const curves = (r.curves ?? []).filter((curve) => curve.points.length > 1);
+  if (curves.length === 0) return null;
+  const rows = curves.flatMap((curve) => curve.points.map((p) => ({ ...p, name: curve.name, scaling: curve.scaling, knee: curve.knee === p.gpus })));
+  const option = (width, c) => ({
+    ...base(c), grid: { ...base(c).grid, top: 40, bottom: 34, right: 24 },
+    legend: { top: 0, left: 0, type: "scroll", itemHeight: 9, textStyle: { color: c.soft }, data: curves.map((curve) => `${curve.name} (${curve.scaling})`) },
+    tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.point ? tip(p.seriesName, [["GPUs", integer(p.data.point.gpus)], ["tokens/s", integer(p.data.point.tokens_per_s)],
+      ["per GPU, over the smallest", percent(p.data.point.efficiency)], p.data.point.marginal !== undefined ? ["of the GPUs added", percent(p.data.point.marginal)] : null]) : "") },
+    xAxis: axis(c, { type: "log", logBase: 2, name: "GPUs", nameLocation: "middle", nameGap: 22, axisLabel: { formatter: integer } }),
+    yAxis: axis(c, { name: "tokens/s", nameLocation: "end", nameGap: 6, ...spanOf(rows.map((row) => row.tokens_per_s), (v) => trimmed(rate(v)).replace(/B\/s$/, "").trim()) }),
+    series: curves.flatMap((curve, i) => {
+      const first = curve.points[0];
+      const last = curve.points[curve.points.length - 1];
+      return [
+        { name: `${curve.name} (${curve.scaling})`, type: "line", symbol: kSymbols[i % kSymbols.length], symbolSize: 8, lineStyle: { color: c.list[i % 7], width: 2 }, itemStyle: { color: c.list[i % 7] },
+          data: curve.points.map((point) => ({ value: [point.gpus, point.tokens_per_s], point, symbolSize: point.gpus === curve.knee ? 15 : 8,
+            label: point.gpus === curve.knee ? { show: true, formatter: "knee", position: "bottom", color: c.ink } : undefined })) },
+        { name: "in proportion", type: "line", symbol: "none", silent: true, lineStyle: { color: c.list[i % 7], type: "dotted", width: 1 },
+          data: [[first.gpus, first.tokens_per_s], [last.gpus, (first.tokens_per_s * last.gpus) / first.gpus]] },
+      ];
+    }),
+  });
+  return figure({ title: "How throughput grows", id: "scaling", height: (width) => (width < 500 ? 320 : 400), option,
+    says: "Best layout at each number of GPUs; dotted: in proportion to the GPUs. Knee: the last count whose added GPUs still give half of what they could.",
+    alt: curves.map((curve) => `${curve.name}: ${curve.points.map((p) => `${integer(p.gpus)} GPUs ${integer(p.tokens_per_s)} tokens/s`).join(", ")}`).join("; "),
+    table: table([column("curve", { key: "name" }), column("scaling", { key: "scaling" }), column("GPUs", { key: "gpus", format: integer }), column("tokens/s", { key: "tokens_per_s", format: integer }),
+      column("efficiency", { key: "efficiency", unit: "share", format: percent }), column("of the GPUs added", { key: "marginal", unit: "share", format: percent })], rows, { name: "scaling" }) });
+}
+
+/** Where the step of the best candidates goes. */
+export function splits(list) {
+  const shown = [...list].sort((a, b) => Number(b.best) - Number(a.best) || Number(b.onFront) - Number(a.onFront) || b.tokens_per_s - a.tokens_per_s).slice(0, 12);
+  const parts = [["compute", "compute_s", "blue"], ["exposed communication", "exposed_communication_s", "orange"], ["bubble", "bubble_s", "grey"], ["stragglers", "straggler_wait_s", "vermilion"], ["idle", "idle_s", "faint"]]
+    .filter(([, key]) => shown.some((c) => c[key] > 0));
+  if (parts.length === 0) return null;
+  const label = (c) => `${c.layout}, ${c.clusterName}`;
+  const option = (width, c) => ({
+    ...base(c), grid: { ...base(c).grid, top: width < 500 ? 54 : 30, bottom: 26, right: 24 },
+    legend: { top: 0, left: 0, icon: "roundRect", itemWidth: 12, itemHeight: 12, textStyle: { color: c.soft } },
+    tooltip: { ...base(c).tooltip, formatter: (p) => tip(label(shown[p.dataIndex]), [[p.seriesName, percent(p.value)], ["step", time(shown[p.dataIndex].step_time_s)]]) },
+    xAxis: axis(c, { type: "value", min: 0, max: 1, axisLabel: { formatter: (v) => `${Math.round(100 * v)} %` } }),
+    yAxis: axis(c, { type: "category", inverse: true, data: shown.map(label), splitLine: { show: false }, axisLabel: { color: c.ink, width: width < 500 ? 130 : 380, overflow: "truncate" } }),
+    series: parts.map(([name, key, colour]) => ({ name, type: "bar", stack: "s", barMaxWidth: 16, itemStyle: { color: c[colour] }, data: shown.map((k) => (k[key] ?? 0) / k.step_time_s) })),
+  });
+  return figure({ title: "Where their steps go", id: "splits", height: 26 * shown.length + 64, option, says: "Shares of the step time; the answer first, then the front.",
+    alt: shown.map((k) => `${label(k)}: ${parts.map(([name, key]) => `${name} ${percent((k[key] ?? 0) / k.step_time_s)}`).join(", ")}`).join("; "),
+    table: table([column("candidate", { value: label }), ...parts.map(([name, key]) => column(name, { key, unit: "s", format: time }))], shown, { name: "splits" }) });
+}
+
+export function exclusionsOf(r) {
+  return r.clusters.flatMap((cluster) => (cluster.search?.exclusions ?? []).map((e) => ({ ...e, cluster: clusterName(cluster) })));
+}
+export const searched = (r) => {
+  const sum = (key) => r.clusters.reduce((total, cluster) => total + (cluster.search?.[key] ?? 0), 0);
+  const open = sum("open");
+  return `${count(sum("enumerated"), "layout")} were considered: ${integer(sum("excluded"))} excluded, ${integer(sum("screened"))} bounded in closed form, ${integer(sum("simulated"))} simulated. ${open === 0
+    ? "No other can be better: the answer is proven." : `${integer(open)} might still be better than the best found.`}`;
+};

@@ -1,0 +1,73 @@
+// Tables: one column model for what is shown, sorted and downloaded.
+import { h, add } from "./dom.js";
+import { csvOf, download } from "./csv.js";
+
+/**
+ * column(name, { key | value, unit, format, from }): `key` is the row's; `unit` names what the exact value is
+ * in; `from(row)` is the JSON pointer of a figure that stands in the record as it is.
+ */
+export function column(name, { key, value, unit, format, from, left } = {}) {
+  return { name, unit, value: value ?? ((row) => row[key]), format: format ?? String, key, from, left: left ?? !format };
+}
+
+/** Rows of the record at a pointer: every row remembers where it stands. */
+export function rowsAt(list, pointer) {
+  return list.map((row, i) => ({ ...row, at: `${pointer}/${i}` }));
+}
+
+function cellOf(column, row) {
+  const value = column.value(row);
+  if (value === null || value === undefined || value === "") return h("td", {});
+  const text = column.format(value, row);
+  const from = column.from ? column.from(row) : column.key && row.at ? `${row.at}/${column.key}` : null;
+  const shown = typeof value === "number" || from ? h("data", { value, "data-from": from }, text) : text;
+  return h("td", { class: column.left ? "left" : "right" }, shown);
+}
+
+/** A table of at most `most` rows until asked for all; headers sort. */
+export function table(columns, rows, { name, most = 25, caption } = {}) {
+  const body = h("tbody");
+  let order = rows;
+  let limit = most;
+  const more = h("button", { type: "button", class: "quiet", onclick: () => fill((limit = Infinity)) });
+  const fill = () => {
+    body.replaceChildren(...order.slice(0, limit).map((row) => h("tr", {}, columns.map((c) => cellOf(c, row)))));
+    more.textContent = `Show all ${rows.length} rows`;
+    more.hidden = limit >= rows.length;
+  };
+  const heads = columns.map((c) => headOf(c));
+  const sortBy = (i) => {
+    const rising = heads[i].getAttribute("aria-sort") !== "ascending";
+    heads.forEach((head) => head.removeAttribute("aria-sort"));
+    heads[i].setAttribute("aria-sort", rising ? "ascending" : "descending");
+    order = [...rows].sort((a, b) => compare(columns[i].value(a), columns[i].value(b)) * (rising ? 1 : -1));
+    fill();
+  };
+  heads.forEach((head, i) => head.firstChild.addEventListener("click", () => sortBy(i)));
+  fill();
+  const csv = h("button", { type: "button", class: "quiet", onclick: () => download(`${name}.csv`, csvOf(columns, rows)) },
+    "Download CSV");
+  return h("div", { class: "table" },
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption ?? name },
+      h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, h("tr", {}, heads)), body)),
+    h("div", { class: "actions" }, more, csv));
+}
+
+function headOf(column) {
+  return h("th", { scope: "col", class: column.left ? "left" : "right" },
+    h("button", { type: "button", title: `Sort by ${column.name}` }, column.name));
+}
+
+function compare(a, b) {
+  if (a === b) return 0;
+  if (a === undefined || a === null) return 1;
+  if (b === undefined || b === null) return -1;
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+/** A list of terms and values. */
+export function facts(pairs) {
+  return h("dl", { class: "facts" },
+    pairs.filter(Boolean).map(([term, value, note]) =>
+      h("div", {}, h("dt", {}, term), add(h("dd", {}), [value]), note ? h("dd", { class: "note" }, note) : null)));
+}
