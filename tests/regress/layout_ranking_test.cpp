@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "calibrate/import/text_scan.h"
+#include "sim/base/error.h"
 #include "sim/base/worker_pool.h"
 #include "sim/replay/simulate.h"
 #include "validate/run_suites.h"
@@ -22,11 +23,21 @@ using Groups = std::vector<std::vector<Timed>>;
 
 constexpr std::size_t kLeast = 5;  // layouts of a group
 
+// Some published layouts are none by the rules of the model: more stages than blocks.
+bool is_refused(const StepRow& row) {
+  try {
+    check_layout(workload_of(row.run));
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 /// Groups of one model, machine, sequence and global batch.
 Groups groups_of(const std::string& table) {
   const std::string path = std::string(BUSBAR_SOURCE_DIR) + "/validate/data/" + table;
   std::vector<StepRow> rows = read_steps(load_text(path), path);
-  std::erase_if(rows, [](const StepRow& row) { return !row.run.not_simulated.empty(); });
+  std::erase_if(rows, [](const StepRow& row) { return !row.run.not_simulated.empty() || is_refused(row); });
   std::map<std::tuple<std::string, std::string, std::int64_t, std::int64_t>, std::vector<std::size_t>> by_job;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const BatchSpec batch = workload_of(rows[i].run).batch;
