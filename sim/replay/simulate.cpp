@@ -10,8 +10,8 @@
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/kernel_time.h"
+#include "sim/replay/drawing.h"
 #include "sim/replay/half_bandwidth.h"
-#include "sim/replay/layout.h"
 #include "sim/replay/replay.h"
 #include "sim/replay/step_figures.h"
 #include "sim/replay/step_warnings.h"
@@ -265,7 +265,7 @@ RunResult simulate_once(const Topology& topology, const StepTrace& trace, const 
   if (options.explain) replay.explain();
   replay.run();
   RunResult result = result_of(replay, topology, trace, profile);
-  if (options.layout) result.layout = layout_of(replay, topology, result.step_time);
+  if (options.layout) result.layout = drawing_of(replay, topology, result.step_time);
   return result;
 }
 

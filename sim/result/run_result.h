@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sim/base/units.h"
+#include "sim/result/drawing.h"
 #include "sim/result/explanation.h"
-#include "sim/result/layout.h"
 #include "sim/result/timeline.h"
 
 namespace busbar {
@@ -131,7 +131,7 @@ struct RunResult {
   std::vector<RoleRecord> roles;       // in the order of programs
   std::vector<CollectiveRecord> collectives;
   std::vector<LinkRecord> links;  // busiest first
-  std::optional<Layout> layout;   // if asked for
+  std::optional<Drawing> layout;  // if asked for
   std::vector<CriticalSegment> critical_path;
   std::vector<RankTimeline> timeline;
   std::vector<ParameterRecord> parameters;

@@ -54,11 +54,11 @@ Json collective_json(const CollectiveRecord& c) {
   return j;
 }
 
-Json layout_json(const Layout& layout) {
+Json layout_json(const Drawing& layout) {
   Json nodes = Json::array(), links = Json::array();
-  for (const LayoutNode& n : layout.nodes)
+  for (const DrawingNode& n : layout.nodes)
     nodes.push_back({{"name", n.name}, {"kind", n.kind}, {"host", n.host}, {"members", n.members}});
-  for (const LayoutLink& l : layout.links)
+  for (const DrawingLink& l : layout.links)
     links.push_back({{"from", l.from},
                      {"to", l.to},
                      {"class", l.link_class},

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kReduce =
     R"({"id": "r", "op": "all_reduce", "stream": "s", "group": "all", "bytes": "800 MB", "type": "bf16", "reduction": "sum"})";
 
-Layout layout_of_step(const Topology& topology, const StepTrace& trace, bool symmetry) {
+Drawing drawing_of_step(const Topology& topology, const StepTrace& trace, bool symmetry) {
   return *simulate(topology, trace, ideal_profile(), {.layout = true, .symmetry = symmetry}).layout;
 }
 
@@ -23,19 +23,19 @@ Topology cluster(int hosts, const std::string& more = "") {
       hosts, more));
 }
 
-std::uint64_t members_of(const Layout& layout, const std::string& kind) {
+std::uint64_t members_of(const Drawing& layout, const std::string& kind) {
   std::uint64_t sum = 0;
-  for (const LayoutNode& n : layout.nodes) sum += n.kind == kind ? n.members : 0;
+  for (const DrawingNode& n : layout.nodes) sum += n.kind == kind ? n.members : 0;
   return sum;
 }
 
 // Ring all-reduce on n GPUs of a star: each link carries 2 (n-1) / n S each way, all the time.
-TEST(Layout, OfARingOnAStarHasEveryLinkFull) {
+TEST(Drawing, OfARingOnAStarHasEveryLinkFull) {
   const Topology topology = star(8, "100 GB/s");
-  const Layout layout = layout_of_step(topology, trace_from(one_program(8, kReduce)), false);
+  const Drawing layout = drawing_of_step(topology, trace_from(one_program(8, kReduce)), false);
   ASSERT_EQ(layout.nodes.size(), 9U);
   ASSERT_EQ(layout.links.size(), 16U);
-  for (const LayoutLink& link : layout.links) {
+  for (const DrawingLink& link : layout.links) {
     EXPECT_EQ(link.link_class, "nvlink");
     EXPECT_EQ(link.members, 1U);
     EXPECT_EQ(link.capacity_Bps, 100e9);
@@ -44,35 +44,35 @@ TEST(Layout, OfARingOnAStarHasEveryLinkFull) {
   }
 }
 
-TEST(Layout, DrawsTwoHostsEachAndOfMoreOneForAll) {
-  const Layout two = layout_of_step(cluster(2), trace_from(one_program(16, kReduce)), false);
+TEST(Drawing, DrawsTwoHostsEachAndOfMoreOneForAll) {
+  const Drawing two = drawing_of_step(cluster(2), trace_from(one_program(16, kReduce)), false);
   EXPECT_EQ(std::count_if(two.nodes.begin(), two.nodes.end(), [](const auto& n) { return n.kind == "gpu"; }),
             16);
-  for (const LayoutNode& n : two.nodes) EXPECT_EQ(n.members, 1U) << n.name;
-  const Layout many = layout_of_step(cluster(12), trace_from(one_program(96, kReduce)), false);
+  for (const DrawingNode& n : two.nodes) EXPECT_EQ(n.members, 1U) << n.name;
+  const Drawing many = drawing_of_step(cluster(12), trace_from(one_program(96, kReduce)), false);
   EXPECT_EQ(
       std::count_if(many.nodes.begin(), many.nodes.end(), [](const auto& n) { return n.kind == "gpu"; }), 8);
   for (const char* kind : {"gpu", "nic"}) EXPECT_EQ(members_of(many, kind), 96U) << kind;
 }
 
-TEST(Layout, CountsEveryDeviceAndLinkOnce) {
+TEST(Drawing, CountsEveryDeviceAndLinkOnce) {
   const Topology topology = cluster(12);
-  const Layout layout = layout_of_step(topology, trace_from(one_program(96, kReduce)), false);
+  const Drawing layout = drawing_of_step(topology, trace_from(one_program(96, kReduce)), false);
   std::uint64_t devices = 0, links = 0;
-  for (const LayoutNode& n : layout.nodes) devices += n.members;
-  for (const LayoutLink& l : layout.links) links += l.members;
+  for (const DrawingNode& n : layout.nodes) devices += n.members;
+  for (const DrawingLink& l : layout.links) links += l.members;
   EXPECT_EQ(devices, topology.devices().size());
   EXPECT_EQ(links, topology.links().size());
 }
 
 // The same where one rank stands for a class of them, and where a slow cable sets some apart.
-TEST(Layout, DoesNotDependOnWhoIsReplayed) {
+TEST(Drawing, DoesNotDependOnWhoIsReplayed) {
   const std::string slow = R"(, "faults": [{"link": "h3.nic5--leaf5", "bandwidth": "50%"}])";
   for (const std::string& more : {std::string(), slow}) {
     const Topology topology = cluster(8, more);
     const StepTrace trace = trace_from(one_program(64, kReduce));
-    const Layout whole = layout_of_step(topology, trace, false),
-                 merged = layout_of_step(topology, trace, true);
+    const Drawing whole = drawing_of_step(topology, trace, false),
+                  merged = drawing_of_step(topology, trace, true);
     ASSERT_EQ(whole.links.size(), merged.links.size());
     double fullest = 0;
     for (std::size_t i = 0; i < whole.links.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "sim/replay/layout.h"
+#include "sim/replay/drawing.h"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kHostsDrawn = 2;
 constexpr std::size_t kOfARoleDrawn = 16;
 
-class Drawing {
+class Draft {
  public:
-  explicit Drawing(const Topology& topology) : topology_(topology), node_of_(topology.devices().size()) {
+  explicit Draft(const Topology& topology) : topology_(topology), node_of_(topology.devices().size()) {
     choose_hosts();
     count_roles();
     for (std::size_t i = 0; i < node_of_.size(); ++i) {
@@ -26,7 +26,7 @@ class Drawing {
     }
   }
   [[nodiscard]] std::uint32_t node_of(DeviceId id) const { return node_of_[id.index()]; }
-  [[nodiscard]] std::vector<LayoutNode> take_nodes() { return std::move(nodes_); }
+  [[nodiscard]] std::vector<DrawingNode> take_nodes() { return std::move(nodes_); }
 
  private:
   // By host: the host that is drawn for it.
@@ -89,14 +89,14 @@ class Drawing {
   std::map<std::string, std::size_t> of_role_;
   std::map<std::string, std::uint32_t> network_;  // by name
   std::unordered_map<std::uint64_t, std::uint32_t> hosted_;
-  std::vector<LayoutNode> nodes_;
+  std::vector<DrawingNode> nodes_;
 };
 
 }  // namespace
 
-Layout layout_of(Replay& replay, const Topology& topology, Time step) {
-  Drawing drawing(topology);
-  Layout layout;
+Drawing drawing_of(Replay& replay, const Topology& topology, Time step) {
+  Draft drawing(topology);
+  Drawing layout;
   const std::vector<ResourceTotals> totals = replay.strands().totals();
   const std::vector<double>& capacity = replay.placement().capacities();
   const std::vector<std::uint32_t>& replayed_as = replay.system().replayed_as;
@@ -115,7 +115,7 @@ Layout layout_of(Replay& replay, const Topology& topology, Time step) {
                               .link_class = topology.link_class(id),
                               .members = 0,
                               .capacity_Bps = capacity[i]});
-    LayoutLink& link = layout.links[it->second];
+    DrawingLink& link = layout.links[it->second];
     ++link.members;
     const std::uint32_t as = replayed_as.empty() ? static_cast<std::uint32_t>(i) : replayed_as[i];
     if (as == System::kNone) continue;

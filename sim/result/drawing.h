@@ -7,7 +7,7 @@
 
 namespace busbar {
 
-struct LayoutNode {
+struct DrawingNode {
   std::string name;           // "gpu3", "leaf0"; "leaf" where it stands for several
   std::string kind;           // gpu, cpu, nvswitch, pcie-switch, nic, switch, leaf, spine, core
   std::string host;           // "" for the network's; the first of those it stands for
@@ -15,7 +15,7 @@ struct LayoutNode {
 };
 
 /// One direction. Of several links the load of the fullest.
-struct LayoutLink {
+struct DrawingLink {
   std::uint32_t from = 0, to = 0;  // nodes
   std::string link_class;
   std::uint64_t members = 1;
@@ -23,9 +23,9 @@ struct LayoutLink {
   double busy_fraction = 0, peak_fraction = 0;
 };
 
-struct Layout {
-  std::vector<LayoutNode> nodes;
-  std::vector<LayoutLink> links;
+struct Drawing {
+  std::vector<DrawingNode> nodes;
+  std::vector<DrawingLink> links;
 };
 
 }  // namespace busbar
