@@ -197,12 +197,11 @@ Observed::Observed(std::span<const MeasuredOn> tables, const Profile& profile) {
 }
 
 void Observed::add(const Topology& topology, const MeasuredTable& table, const Profile& profile) {
-  ObservedTable observed{
-      .name = fmt::format("{}, {} on {} rank{}", table.source, name_of(table.operation), table.ranks,
-                          table.ranks == 1 ? "" : "s"),
-      .measured = &table,
-      .members = members_of(table, topology),
-      .first = rows_.size()};
+  ObservedTable observed{.name = fmt::format("{}, {} on {} rank{}", table.source, name_of(table.operation),
+                                             table.ranks, table.ranks == 1 ? "" : "s"),
+                         .measured = &table,
+                         .members = members_of(table, topology),
+                         .first = rows_.size()};
   if (observed.members.size() < 2) {
     notes_.push_back(observed.name + ": one rank by itself crosses no link; left out");
     return;

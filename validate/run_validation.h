@@ -12,9 +12,9 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
+#include "sim/base/worker_pool.h"
 #include "validate/figures.h"
 #include "validate/run_suites.h"
-#include "sim/base/worker_pool.h"
 
 namespace busbar {
 

@@ -171,8 +171,8 @@ void check_layout(const Workload& workload);
 /// hosts unevenly.
 void check_hosts(const Workload& workload);
 
-/// What expand() says that a rank of `stage` keeps, without expanding the step. `layers`: the stage's, of which
-/// names and parameters count.
+/// What expand() says that a rank of `stage` keeps, without expanding the step. `layers`: the stage's, of
+/// which names and parameters count.
 [[nodiscard]] MemoryUse memory_of_stage(const std::vector<Layer>& layers, const Workload& workload,
                                         std::int64_t stage);
 

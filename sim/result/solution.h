@@ -24,9 +24,9 @@ struct Solution {
   std::string interval_of;                // "10th to 90th percentile", "2 % of the step time"
   std::pair<double, double> range{1, 1};  // searched, lowest factor first
   std::pair<Time, Time> range_times;      // step times at its ends
-  bool monotone = true;    // the step time over the range: else other values may explain it too
-  double implausibility = 0;      // in standard deviations of such figures; suggestions.h
-  std::string suggestion;  // a sentence; may be empty
+  bool monotone = true;       // the step time over the range: else other values may explain it too
+  double implausibility = 0;  // in standard deviations of such figures; suggestions.h
+  std::string suggestion;     // a sentence; may be empty
 };
 
 /// All that was asked of one measured step.

@@ -195,10 +195,10 @@ MemoryUse ddp_memory(const std::vector<Layer>& layers, const Workload& w, std::i
   for (const auto& [slot, experts] : {std::pair<const char*, bool>{"dp", false}, {"edp", true}}) {
     if (layout.size(slot) < 2) continue;
     for (const GradientTensor& gradient : gradients_of(layers, w.precision.reduce, experts))
-      use.buffers += w.framework->buckets_as_parameters
-                         ? Bytes(gradient.bytes.count() / size_of(gradient.type) *
-                                 size_of(w.precision.parameters))
-                         : gradient.bytes;
+      use.buffers +=
+          w.framework->buckets_as_parameters
+              ? Bytes(gradient.bytes.count() / size_of(gradient.type) * size_of(w.precision.parameters))
+              : gradient.bytes;
   }
   return use;
 }

@@ -238,9 +238,7 @@ std::int64_t FsdpStep::shard_elements() const {
   return total;
 }
 
-MemoryUse FsdpStep::memory() const {
-  return fsdp_memory(step_.layers(), workload_, step_.place().stage);
-}
+MemoryUse FsdpStep::memory() const { return fsdp_memory(step_.layers(), workload_, step_.place().stage); }
 
 void FsdpStep::describe_memory() {
   const FsdpBuffers buffers = fsdp_buffers(units_, workload_.fsdp);
