@@ -20,6 +20,8 @@ constexpr const char* kExamples =
     "  validate --topology dgx2x8.json --workload fsdp7b.json --measured train.log --calibration "
     "profile.json\n"
     "  validate --topology dgx1x8.json --measured nccl-tests.log\n"
+    "  validate --topology dgx2x8.json --workload fsdp7b.json --solve nic-bandwidth --step-time \"600 ms\"\n"
+    "  validate --solve all --help        (the value that explains a measurement)\n"
     "  validate --suite steps --threads 8\n"
     "  validate --suite steps --filter source=torchtitan --worst 5\n"
     "  validate --suite steps --most-gpus 64 --every 10 --csv rows.csv\n"
