@@ -113,7 +113,7 @@ NcclInputs load_nccl_inputs(const SimulateOptions& o) {
   return inputs;
 }
 
-MeasuredInput load_measured(const SimulateOptions& o, std::size_t ranks) {
+MeasuredSweep load_measured(const SimulateOptions& o, std::size_t ranks) {
   const std::string text = input_text(o.measured);
   const Measurement measured = read_measured_text(
       text, o.measured, {.operation = o.collective, .ranks = static_cast<std::int64_t>(ranks)});
@@ -123,7 +123,7 @@ MeasuredInput load_measured(const SimulateOptions& o, std::size_t ranks) {
   if (fitting.empty()) throw nothing_measured(o, measured, ranks);
   const auto typed = std::find_if(fitting.begin(), fitting.end(),
                                   [&](const MeasuredTable* t) { return has_type(*t, o.type); });
-  MeasuredInput input{typed == fitting.end() ? *fitting.front() : **typed, digest_of(text)};
+  MeasuredSweep input{typed == fitting.end() ? *fitting.front() : **typed, digest_of(text)};
   if (fitting.size() > 1)
     input.table.notes.push_back(fmt::format("the file has {} tables of this, the one at {} is compared",
                                             fitting.size(), input.table.source));

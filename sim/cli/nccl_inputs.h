@@ -23,14 +23,14 @@ struct NcclInputs {
 [[nodiscard]] NcclInputs load_nccl_inputs(const SimulateOptions& options);
 
 /// What --measured has for a group.
-struct MeasuredInput {
+struct MeasuredSweep {
   MeasuredTable table;
   std::string digest;
 };
 
 /// The table of --collective on `ranks` ranks; of several, the first of --type, else the first.
 /// Errors (Error, kInput): none is there (the message says what is); as above.
-[[nodiscard]] MeasuredInput load_measured(const SimulateOptions& options, std::size_t ranks);
+[[nodiscard]] MeasuredSweep load_measured(const SimulateOptions& options, std::size_t ranks);
 
 /// The sizes of its rows, rising, each once.
 [[nodiscard]] std::vector<Bytes> sizes_of(const MeasuredTable& table);

@@ -125,7 +125,7 @@ int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology&
   const std::size_t ranks = o.ranks ? request.ranks.size() : topology.ranks().size();
   check_processes(o, ranks);
   const NcclInputs nccl = load_nccl_inputs(o);
-  std::optional<MeasuredInput> measured;
+  std::optional<MeasuredSweep> measured;
   if (!o.measured.empty()) measured = load_measured(o, ranks);
   if (measured && !o.sizes_given) request.sizes = sizes_of(measured->table);
   SimOptions options{.overrides = nccl.overrides,

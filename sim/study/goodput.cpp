@@ -24,9 +24,9 @@ double at_least_write(const FailureModel& m, double interval) {
 }
 
 /// The course of one run: training, checkpoints, failures, repairs.
-class Run {
+class FailingRun {
  public:
-  Run(const FailureModel& model, double interval, std::uint64_t seed)
+  FailingRun(const FailureModel& model, double interval, std::uint64_t seed)
       : m_(model), interval_(interval), seed_(seed), next_failure_(draw()) {}
 
   GoodputRun until(double training) {
@@ -132,7 +132,7 @@ double expected_goodput(const FailureModel& m, double interval_s) {
 GoodputRun simulate_goodput(const FailureModel& m, double interval_s, double training_s, std::uint64_t seed) {
   BUSBAR_CHECK(interval_s > 0 && training_s > 0);
   if (m.mtbf_s == 0) return {.goodput = checkpoint_share(m, interval_s)};
-  return Run(m, at_least_write(m, interval_s), seed).until(training_s);
+  return FailingRun(m, at_least_write(m, interval_s), seed).until(training_s);
 }
 
 // Goodput as a function of the interval has one hill; with equal draws it is rough by single failures only.
