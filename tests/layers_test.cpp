@@ -34,7 +34,6 @@ const std::map<std::string, std::set<std::string>>& table() {
       {"reports", {"sim/base", "sim/result"}},
       {"calibrate",
        {"sim/base", "sim/engine", "sim/result", "topologies", "sim/collectives", "sim/cost", "sim/replay"}},
-      {"sim/study", {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay"}},
       {"validate",
        {"sim/base", "sim/result", "sim/cost", "topologies", "workloads", "sim/replay", "sim/study",
         "calibrate"}},

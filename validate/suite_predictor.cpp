@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
+#include "sim/result/error_figures.h"
 #include "topologies/topology_io.h"
 
 namespace busbar {
@@ -13,13 +14,6 @@ namespace busbar {
 namespace {
 
 constexpr std::int64_t kFrom = 1024;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 std::vector<std::uint32_t> members_of(const SuiteTable& table, const Topology& topology) {
   std::vector<std::uint32_t> ranks = table.ranks;
@@ -46,8 +40,8 @@ TableError error_of(std::span<const SuiteRow> rows, std::span<const double> pred
   sizes.reserve(signed_errors.size());
   for (const double s : signed_errors) sizes.push_back(std::abs(s));
   e.rows = sizes.size();
-  e.median = median(sizes);
-  e.bias = median(signed_errors);
+  e.median = median_of(sizes);
+  e.bias = median_of(signed_errors);
   e.worst = *std::max_element(sizes.begin(), sizes.end());
   e.plateau = sizes.back();
   return e;

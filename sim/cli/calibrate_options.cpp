@@ -79,24 +79,9 @@ void check_combination(const CalibrateLine& o) {
 }
 
 void read_raw(CalibrateLine& o, const RawLine& raw) {
-  if (!raw.collective.empty()) {
-    o.hints.operation = parse_collective(raw.collective);
-    if (!o.hints.operation)
-      throw Error({.where = "--collective",
-                   .expected = one_of(collective_names()),
-                   .given = quoted(raw.collective),
-                   .suggestion = did_you_mean(raw.collective, collective_names())});
-  }
+  if (!raw.collective.empty()) o.hints.operation = collective_called(raw.collective);
   if (raw.ranks > 0) o.hints.ranks = raw.ranks;
-  if (!raw.tolerance.empty()) {
-    const Parsed<double> parsed = parse_percent(raw.tolerance);
-    const auto* share = std::get_if<double>(&parsed);
-    if (share == nullptr || *share <= 0 || *share >= 1)
-      throw Error({.where = "--tolerance",
-                   .expected = "a share between 0% and 100%, such as 15%",
-                   .given = quoted(raw.tolerance)});
-    o.tolerance = *share;
-  }
+  if (!raw.tolerance.empty()) o.tolerance = tolerance_called(raw.tolerance, "15%");
   o.seed = static_cast<std::uint64_t>(raw.seed);
   o.cross_validate = !raw.no_cross_validation;
 }

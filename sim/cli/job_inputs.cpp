@@ -7,6 +7,7 @@
 
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
+#include "sim/replay/host_ranks.h"
 #include "topologies/topology_io.h"
 #include "workloads/trace_io.h"
 #include "workloads/workload_io.h"
@@ -75,6 +76,22 @@ JobInputs load_job(const std::string& topology, const std::string& workload,
   }
   for (const std::string& set : sets) apply_set(inputs, set);
   return inputs;
+}
+
+LoadedStep load_step(const JobInputs& inputs, const Topology& topology, std::uint64_t seed) {
+  if (is_trace(*inputs.workload)) return {read_trace(*inputs.workload), std::nullopt};
+  Workload workload = read_workload(*inputs.workload);
+  workload.seed = seed;
+  workload.parallel.host_ranks = host_ranks_of(topology);
+  StepTrace trace = expand(workload);
+  return {std::move(trace), std::move(workload)};
+}
+
+void require_workload(const JobInputs& inputs, const std::string& where) {
+  if (!inputs.workload)
+    throw Error({.where = where,
+                 .message = "a measured step needs the workload that it is of",
+                 .suggestion = "give --workload FILE"});
 }
 
 }  // namespace busbar

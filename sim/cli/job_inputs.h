@@ -1,11 +1,14 @@
 // The two files that say what runs where, with --set.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/json_reader.h"
+#include "topologies/topology.h"
+#include "workloads/workload.h"
 
 namespace busbar {
 
@@ -20,6 +23,17 @@ struct JobInputs {
 /// kInput): a file that is in neither place, no key of either file, what the reader says.
 [[nodiscard]] JobInputs load_job(const std::string& topology, const std::string& workload,
                                  const std::vector<std::string>& sets);
+
+/// What the workload's file describes: a trace, or a workload and what it expands into.
+struct LoadedStep {
+  StepTrace trace;
+  std::optional<Workload> workload;
+};
+/// Requires: inputs.workload. Errors (Error, kInput): what the readers and expand() say.
+[[nodiscard]] LoadedStep load_step(const JobInputs& inputs, const Topology& topology, std::uint64_t seed);
+
+/// Errors (Error, kInput): `where`, a measured step, has no workload that it is of.
+void require_workload(const JobInputs& inputs, const std::string& where);
 
 /// Whether it is a busbar.trace/1. Errors (Error, kInput): nor a busbar.workload/1.
 [[nodiscard]] bool is_trace(const JsonDocument& document);

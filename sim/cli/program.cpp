@@ -1,5 +1,6 @@
 #include "sim/cli/program.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,8 @@
 #include <new>
 
 #include "sim/base/error.h"
+#include "sim/base/named_table.h"
+#include "sim/base/unit_text.h"
 #include "sim/cost/profile_io.h"
 
 namespace busbar {
@@ -44,6 +47,26 @@ bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code
 bool colours_wanted() {
   const char* no_colour = std::getenv("NO_COLOR");
   return ::isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
+}
+
+CollectiveKind collective_called(const std::string& name) {
+  const auto kind = parse_collective(name);
+  if (!kind)
+    throw Error({.where = "--collective",
+                 .expected = one_of(collective_names()),
+                 .given = quoted(name),
+                 .suggestion = did_you_mean(name, collective_names())});
+  return *kind;
+}
+
+double tolerance_called(const std::string& text, const char* example) {
+  const Parsed<double> parsed = parse_percent(text);
+  const auto* share = std::get_if<double>(&parsed);
+  if (share == nullptr || *share <= 0 || *share >= 1)
+    throw Error({.where = "--tolerance",
+                 .expected = fmt::format("a share between 0% and 100%, such as {}", example),
+                 .given = quoted(text)});
+  return *share;
 }
 
 Profile profile_called(const std::string& name) {

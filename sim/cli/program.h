@@ -1,9 +1,10 @@
-// What all programs do alike: read their line, name a profile, end with an exit code.
+// What all programs do alike: read their line and common options, end with an exit code.
 #pragma once
 
 #include <functional>
 #include <string>
 
+#include "sim/base/collective_kind.h"
 #include "sim/cost/profile.h"
 
 namespace CLI {
@@ -22,6 +23,12 @@ namespace busbar {
 
 /// Standard output is a terminal, and NO_COLOR (no-color.org) is not set to anything.
 [[nodiscard]] bool colours_wanted();
+
+/// Of --collective. Errors (Error, kInput): no operation has that name.
+[[nodiscard]] CollectiveKind collective_called(const std::string& name);
+
+/// Of --tolerance, between 0 and 1. Errors (Error, kInput): anything else; `example` shows one ("2%").
+[[nodiscard]] double tolerance_called(const std::string& text, const char* example);
 
 /// Of --calibration: "default", "ideal" or a file. Errors (Error, kInput): none of these, or what its reader
 /// says.

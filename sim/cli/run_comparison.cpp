@@ -2,14 +2,11 @@
 
 #include "sim/base/error.h"
 #include "sim/cli/job_inputs.h"
-#include "sim/replay/host_ranks.h"
 #include "sim/replay/simulate.h"
 #include "topologies/topology_io.h"
 #include "validate/compare_collectives.h"
 #include "validate/compare_step.h"
 #include "validate/import/measured_input.h"
-#include "workloads/trace_io.h"
-#include "workloads/workload_io.h"
 
 namespace busbar {
 
@@ -18,18 +15,12 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 
 PredictedStep predict(const JobInputs& inputs, const Topology& topology, const Profile& profile) {
+  const auto [trace, workload] = load_step(inputs, topology, kSeed);
   PredictedStep predicted;
-  StepTrace trace;
-  if (is_trace(*inputs.workload)) {
-    trace = read_trace(*inputs.workload);
+  if (workload)
+    predicted.settings = settings_of(*workload);
+  else
     predicted.settings["gpus"] = trace.ranks;
-  } else {
-    Workload workload = read_workload(*inputs.workload);
-    workload.seed = kSeed;
-    workload.parallel.host_ranks = host_ranks_of(topology);
-    predicted.settings = settings_of(workload);
-    trace = expand(workload);
-  }
   predicted.calls = calls_of(trace);
   predicted.result = simulate(topology, trace, profile, {});
   return predicted;
@@ -43,10 +34,7 @@ std::vector<Validation> compare_measured(const ValidateOptions& o, const Profile
   const Topology topology = read_topology(inputs.topology, kSeed);
   std::vector<Validation> found;
   if (!measured.steps.empty()) {
-    if (!inputs.workload)
-      throw Error({.where = measured.steps.front().source,
-                   .message = "a measured step needs the workload that it is of",
-                   .suggestion = "give --workload FILE"});
+    require_workload(inputs, measured.steps.front().source);
     const PredictedStep predicted = predict(inputs, topology, profile);
     for (const MeasuredStep& step : measured.steps) found.push_back(compare_step(step, predicted));
   }

@@ -92,15 +92,7 @@ void take(RunOptions& o, const RawRun& raw) {
                  .expected = one_of(kLibraries),
                  .given = quoted(o.library),
                  .suggestion = did_you_mean(o.library, kLibraries)});
-  for (const std::string& name : raw.operations) {
-    const auto kind = parse_collective(name);
-    if (!kind)
-      throw Error({.where = "--collective",
-                   .expected = one_of(collective_names()),
-                   .given = quoted(name),
-                   .suggestion = did_you_mean(name, collective_names())});
-    o.settings.operations.push_back(*kind);
-  }
+  for (const std::string& name : raw.operations) o.settings.operations.push_back(collective_called(name));
   for (const std::string& name : raw.groups) o.settings.groups.push_back(parse_run_group(name, "--groups"));
   o.settings.sizes = parse_sizes(raw.sizes);
   o.settings.isolated = !raw.not_isolated;

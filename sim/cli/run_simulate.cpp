@@ -19,7 +19,6 @@
 #include "sim/cli/listing.h"
 #include "sim/cli/nccl_inputs.h"
 #include "sim/cli/program.h"
-#include "sim/replay/host_ranks.h"
 #include "sim/replay/prediction_interval.h"
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
@@ -28,7 +27,6 @@
 #include "topologies/topology_io.h"
 #include "workloads/settings.h"
 #include "workloads/trace_io.h"
-#include "workloads/workload_io.h"
 
 namespace busbar {
 
@@ -164,20 +162,12 @@ int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology&
 
 int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& topology) {
   const auto begin = std::chrono::steady_clock::now();
-  const bool given_as_trace = is_trace(*inputs.workload);
   const NcclInputs nccl = load_nccl_inputs(o);
   InputRecord record = record_of(o, inputs, nccl);
-  StepTrace trace;
-  std::optional<Workload> workload;
-  if (given_as_trace) {
-    trace = read_trace(*inputs.workload);
-  } else {
-    workload = read_workload(*inputs.workload);
-    workload->seed = o.seed;
-    workload->parallel.host_ranks = host_ranks_of(topology);
-    for (auto& setting : effective_settings(*workload)) record.settings.push_back(std::move(setting));
-    trace = expand(*workload);
-  }
+  const LoadedStep step = load_step(inputs, topology, o.seed);
+  const StepTrace& trace = step.trace;
+  if (step.workload)
+    for (auto& setting : effective_settings(*step.workload)) record.settings.push_back(std::move(setting));
   SimOptions options{.overrides = nccl.overrides,
                      .explain = o.explain,
                      .layout = !o.json.empty() || !o.html.empty(),
@@ -195,7 +185,7 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
                                       .trace = &trace,
                                       .profile = &profile,
                                       .options = options,
-                                      .workload = workload ? &*workload : nullptr});
+                                      .workload = step.workload ? &*step.workload : nullptr});
   result.inputs = std::move(record);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -14,15 +14,12 @@
 #include "sim/cli/job_inputs.h"
 #include "sim/cli/program.h"
 #include "sim/cost/profile_io.h"
-#include "sim/replay/host_ranks.h"
 #include "sim/result/solution_io.h"
 #include "sim/study/solve.h"
 #include "sim/study/solve_rows.h"
 #include "sim/study/solved_profile.h"
 #include "topologies/topology_io.h"
 #include "validate/import/measured_steps_json.h"
-#include "workloads/trace_io.h"
-#include "workloads/workload_io.h"
 
 namespace busbar {
 
@@ -45,14 +42,6 @@ void read_file(const std::string& file, Measured& measured) {
   if (!has_collectives) return;
   for (MeasuredTable& table : read_measured_text(text, file).tables)
     measured.collectives.tables.push_back(std::move(table));
-}
-
-StepTrace trace_of(const SolveOptions& o, const JobInputs& inputs, const Topology& topology) {
-  if (is_trace(*inputs.workload)) return read_trace(*inputs.workload);
-  Workload workload = read_workload(*inputs.workload);
-  workload.seed = o.seed;
-  workload.parallel.host_ranks = host_ranks_of(topology);
-  return expand(workload);
 }
 
 // Of all passes: tokens of a step over the rate of all GPUs.
@@ -138,11 +127,8 @@ void write_solved_profile(const SolveOptions& o, const StudiedStep& step, const 
 
 std::vector<SolvedStep> solve_steps(const SolveOptions& o, const Measured& measured, const JobInputs& inputs,
                                     const Topology& topology, const Profile& profile) {
-  if (!inputs.workload)
-    throw Error({.where = measured.steps.front().source,
-                 .message = "a measured step needs the workload that it is of",
-                 .suggestion = "give --workload FILE"});
-  const StepTrace trace = trace_of(o, inputs, topology);
+  if (!measured.steps.empty()) require_workload(inputs, measured.steps.front().source);
+  const StepTrace trace = load_step(inputs, topology, o.seed).trace;
   const StudiedStep step{.topology = &topology, .trace = &trace, .profile = &profile};
   std::vector<SolvedStep> solved;
   for (const Asked& asked : asked_of(o, measured, trace))

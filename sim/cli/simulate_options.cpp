@@ -170,9 +170,7 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
 }
 
 void read_raw(SimulateOptions& o, const RawOptions& raw) {
-  if (!raw.collective.empty())
-    o.collective =
-        one_of_names("--collective", raw.collective, parse_collective(raw.collective), collective_names());
+  if (!raw.collective.empty()) o.collective = collective_called(raw.collective);
   o.sizes = parse_sizes(raw.sizes.empty() ? "8:8G:2" : raw.sizes);
   if (!raw.ranks.empty()) o.ranks = raw.ranks;
   if (!raw.trace_ranks.empty()) o.trace_ranks = raw.trace_ranks;

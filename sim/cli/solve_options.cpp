@@ -73,15 +73,7 @@ void read_raw(SolveOptions& o, const RawSolve& raw) {
                    .suggestion = error->suggestion});
     o.step_time = std::get<Time>(parsed);
   }
-  if (!raw.tolerance.empty()) {
-    const Parsed<double> parsed = parse_percent(raw.tolerance);
-    const auto* share = std::get_if<double>(&parsed);
-    if (share == nullptr || *share <= 0 || *share >= 1)
-      throw Error({.where = "--tolerance",
-                   .expected = "a share between 0% and 100%, such as 2%",
-                   .given = quoted(raw.tolerance)});
-    o.tolerance = *share;
-  }
+  if (!raw.tolerance.empty()) o.tolerance = tolerance_called(raw.tolerance, "2%");
   o.tokens_per_s_gpu = raw.tokens;
   o.seed = static_cast<std::uint64_t>(raw.seed);
 }

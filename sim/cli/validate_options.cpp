@@ -109,13 +109,7 @@ void read_tolerance(ValidateOptions& o, const std::string& text) {
 
 void read_hints(ValidateOptions& o, const RawValidate& raw) {
   if (raw.ranks > 0) o.hints.ranks = raw.ranks;
-  if (raw.collective.empty()) return;
-  o.hints.operation = parse_collective(raw.collective);
-  if (!o.hints.operation)
-    throw Error({.where = "--collective",
-                 .expected = one_of(collective_names()),
-                 .given = quoted(raw.collective),
-                 .suggestion = did_you_mean(raw.collective, collective_names())});
+  if (!raw.collective.empty()) o.hints.operation = collective_called(raw.collective);
 }
 
 void check_measured(const ValidateOptions& o, const RawValidate& raw) {

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <mutex>
+#include <numeric>
 #include <set>
 #include <string_view>
-#include <thread>
 
 #include "sim/base/unit_text.h"
+#include "sim/base/worker_pool.h"
 
 namespace busbar {
 
@@ -88,27 +86,6 @@ Warning unmeasured(const std::string& what) {
                       what)};
 }
 
-// Jobs 0 to n - 1 over threads; what one throws is thrown on.
-void run_all(std::size_t n, std::size_t threads, const std::function<void(std::size_t)>& job) {
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex guard;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < n; i = next++) try {
-        job(i);
-      } catch (...) {
-        const std::lock_guard lock(guard);
-        failure = std::current_exception();
-        next = n;
-      }
-  };
-  std::vector<std::jthread> pool;
-  for (std::size_t t = 1; t < std::min(n, threads); ++t) pool.emplace_back(work);
-  work();
-  pool.clear();
-  if (failure) std::rethrow_exception(failure);
-}
-
 }  // namespace
 
 Profile drawn(const Profile& profile, std::size_t draw) {
@@ -138,7 +115,9 @@ void add_interval(RunResult& result, const Profile& profile, std::size_t threads
                   const std::function<Time(const Profile&)>& step_time) {
   std::vector<Time> times(profile.calibration.draws.size());
   if (times.empty()) return;
-  run_all(times.size(), threads, [&](std::size_t d) { times[d] = step_time(drawn(profile, d)); });
+  std::vector<std::size_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  run_jobs(order, threads, [&](std::size_t d) { times[d] = step_time(drawn(profile, d)); });
   result.step_time_interval = interval_of(result.step_time, times);
   if (!result.step_time_interval) result.warnings.push_back(unmeasured("this step"));
 }

@@ -271,21 +271,6 @@ RunResult simulate_once(const Topology& topology, const StepTrace& trace, const 
 
 }  // namespace
 
-Profile with_share_of(const StepTrace& trace, const Profile& given) {
-  Profile profile = given;
-  if (profile.ideal) return profile;
-  for (Generation& g : profile.generations) {
-    const auto own = trace.kernel_shares.find(std::string(g.name));
-    if (own != trace.kernel_shares.end())
-      g.step_share = own->second;
-    else if (trace.kernel_share)
-      g.step_share = *trace.kernel_share;
-    const auto attention = trace.attention_shares.find(std::string(g.name));
-    g.attention_share = attention != trace.attention_shares.end() ? attention->second : trace.attention_share;
-  }
-  return profile;
-}
-
 // What a failing job says of ranks is found by replaying them all.
 RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& given,
                    const SimOptions& options) {

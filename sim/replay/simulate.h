@@ -32,9 +32,6 @@ struct SimOptions {
 [[nodiscard]] RunResult simulate(const Topology& topology, const StepTrace& trace, const Profile& profile,
                                  const SimOptions& options);
 
-/// The profile that `trace` runs with: its framework's kernels have a share of their own.
-[[nodiscard]] Profile with_share_of(const StepTrace& trace, const Profile& profile);
-
 struct SweepRequest {
   CollectiveKind operation = CollectiveKind::kAllReduce;
   std::vector<std::uint32_t> ranks;  // empty: all

@@ -7,17 +7,11 @@
 
 #include "sim/base/error.h"
 #include "sim/cost/nccl_types.h"
+#include "sim/result/error_figures.h"
 
 namespace busbar {
 
 namespace {
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 // A sweep rounds gathered sizes down to 16 bytes per rank (if that leaves none, to elements), others to whole
 // elements.

@@ -14,6 +14,13 @@ double quantile(std::vector<double> values, double q) {
   return values[std::max<std::size_t>(rank, 1) - 1];
 }
 
+double median_of(std::vector<double> values) {
+  BUSBAR_CHECK(!values.empty());
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 ErrorFigures figures_of(std::span<const double> errors) {
   ErrorFigures figures{.rows = errors.size()};
   if (errors.empty()) return figures;

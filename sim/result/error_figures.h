@@ -12,6 +12,9 @@ namespace busbar {
 /// <= 1.
 [[nodiscard]] double quantile(std::vector<double> values, double q);
 
+/// The mean of the middle two where their number is even. Requires: values.
+[[nodiscard]] double median_of(std::vector<double> values);
+
 /// Of signed errors; all zero without any.
 [[nodiscard]] ErrorFigures figures_of(std::span<const double> errors);
 

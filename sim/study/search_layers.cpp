@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "sim/base/error.h"
-#include "sim/replay/simulate.h"
+#include "sim/replay/step_figures.h"
 #include "workloads/strategies/layout.h"
 #include "workloads/strategies/pipeline.h"
 
@@ -113,7 +113,7 @@ LayerTimes::LayerTimes(const Workload& base, const Topology& topology, const Pro
     : base_(base), gpu_(speed_of(topology)), times_(times) {
   Candidate one;
   one.micro = 1;
-  profile_ = with_share_of(expand(small_step(base, one)), profile);
+  profile_ = with_shares_of(expand(small_step(base, one)), profile);
   generation_ = generation_of(profile_, gpu_.model).generation;
 }
 

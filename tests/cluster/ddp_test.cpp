@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/json_reader.h"
+#include "tests/cluster/cluster_topology.h"
 #include "tests/support/job.h"
 #include "validate/import/measured_input.h"
 
@@ -45,21 +46,7 @@ class TrainingJob : public JobTest {
     return paths;
   }
   void write_topology(int hosts) {
-    std::string devices = R"({"id": "switch", "kind": "switch"})", links;
-    for (int h = 0; h < hosts; ++h) {
-      devices += fmt::format(
-          R"(, {{"id": "h{0}.cpu", "kind": "gpu", "host": "h{0}"}}, {{"id": "h{0}.nic", "kind": "nic", "host": "h{0}"}})",
-          h);
-      links += fmt::format(
-          R"({1}{{"from": "h{0}.cpu", "to": "h{0}.nic", "bandwidth": "10 GB/s", "type": "pcie"}},)"
-          R"({{"from": "h{0}.nic", "to": "switch", "bandwidth": "{2} Mb/s", "type": "tcp"}})",
-          h, h == 0 ? "" : ", ", kRate_bps / 1e6);
-    }
-    file(
-        fmt::format("cluster{}.json", hosts),
-        fmt::format(
-            R"({{"schema": "busbar.topology/1", "name": "emulated cluster", "devices": [{}], "links": [{}]}})",
-            devices, links));
+    file(fmt::format("cluster{}.json", hosts), cluster_topology(hosts, kRate_bps / 1e6));
   }
   // Equal layers share what was measured; backward has two products where forward has one.
   void write_workload(const MeasuredStep& profiled) {

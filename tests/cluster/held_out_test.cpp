@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "calibrate/import/measured_json.h"
+#include "tests/cluster/cluster_topology.h"
 #include "tests/support/job.h"
 
 namespace busbar {
@@ -18,7 +19,7 @@ namespace {
 constexpr int kSkipped = 77;
 constexpr int kHosts = 4;
 // Slow against a CPU that all hosts share: a message of 256 KiB takes 42 ms, a slice of the scheduler a few.
-constexpr const char* kRate = "50mbit";
+constexpr double kRate_Mbps = 50;
 constexpr double kHeldOutMedian = 0.08;
 
 class EmulatedCluster : public JobTest {
@@ -26,26 +27,9 @@ class EmulatedCluster : public JobTest {
   Outcome on_hosts(int hosts, const std::string& arguments) {
     return shell(
         fmt::format("timeout 240 '" BUSBAR_SOURCE_DIR
-                    "/tests/cluster/emulated_cluster' --hosts {} --rate {} -- '%BIN/calibrate' --run mpi "
+                    "/tests/cluster/emulated_cluster' --hosts {} --rate {}mbit -- '%BIN/calibrate' --run mpi "
                     "--groups all --no-kernels --no-isolated --repetitions 5 {}",
-                    hosts, kRate, arguments));
-  }
-  // A GPU without a model carries a rank; what it computes with does not matter here.
-  void write_topology() {
-    std::string devices = R"({"id": "switch", "kind": "switch"})", links;
-    for (int h = 0; h < kHosts; ++h) {
-      devices += fmt::format(
-          R"(, {{"id": "h{0}.rank", "kind": "gpu", "host": "h{0}"}}, {{"id": "h{0}.nic", "kind": "nic", "host": "h{0}"}})",
-          h);
-      links += fmt::format(
-          R"({1}{{"from": "h{0}.rank", "to": "h{0}.nic", "bandwidth": "10 GB/s", "type": "pcie"}},)"
-          R"({{"from": "h{0}.nic", "to": "switch", "bandwidth": "50 Mb/s", "type": "tcp"}})",
-          h, h == 0 ? "" : ", ");
-    }
-    file("cluster.json",
-         fmt::format(R"({{"schema": "busbar.topology/1", "name": "emulated cluster", "devices": [{}],
-                                         "links": [{}]}})",
-                     devices, links));
+                    hosts, kRate_Mbps, arguments));
   }
   // By size, on the first `ranks` hosts.
   std::map<std::int64_t, double> predicted(const MeasuredTable& table, const std::string& algorithm) {
@@ -77,7 +61,7 @@ TEST_F(EmulatedCluster, TwoAndThreeHostsPredictFourOtherOperationsAndOtherSizes)
                "--collective all_reduce,all_gather,reduce_scatter,all_to_all");
   ASSERT_EQ(o.exit_code, 0) << o.err;
 
-  write_topology();
+  file("cluster.json", cluster_topology(kHosts, kRate_Mbps));
   // TCP between CPUs has none of NCCL's protocols: links and their share that TCP carries are all there is.
   o = shell(
       "'%BIN/calibrate' --from two.json three.json --topology cluster.json --calibration ideal -o "

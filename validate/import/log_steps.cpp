@@ -8,7 +8,6 @@
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
 #include "sim/result/error_figures.h"
-#include "validate/import/medians.h"
 
 namespace busbar {
 

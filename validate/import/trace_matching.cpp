@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "validate/import/medians.h"
+#include "sim/result/error_figures.h"
 
 namespace busbar {
 

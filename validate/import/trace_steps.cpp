@@ -12,7 +12,6 @@
 #include "sim/base/error.h"
 #include "sim/result/error_figures.h"
 #include "validate/import/log_steps.h"
-#include "validate/import/medians.h"
 #include "validate/import/trace_accounting.h"
 #include "validate/import/trace_matching.h"
 
