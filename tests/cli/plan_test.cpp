@@ -7,12 +7,12 @@
 #include <regex>
 #include <thread>
 
-#include "tests/support/program.h"
+#include "tests/support/job.h"
 
 namespace busbar {
 namespace {
 
-class Plan : public ProgramTest {
+class Plan : public JobTest {
  protected:
   /// Layouts enough that a run can be stopped in its middle.
   void write_study(const std::string& more = "") {
@@ -168,19 +168,11 @@ TEST_F(Plan, GoesOnWhereItWasKilledAndComputesNothingTwice) {
 }
 
 #ifdef BUSBAR_HAS_PLAN_MPI
-constexpr const char* kMpi =
-    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 mpirun --oversubscribe --bind-to "
-    "none "
-    "--mca btl self,vader,tcp --mca btl_tcp_if_include lo --mca btl_vader_single_copy_mechanism none -n 4 ";
-
 TEST_F(Plan, GivesTheSameOverMpiRanks) {
   write_study();
   const Outcome alone = plan("study.json --quiet --csv -");
-  ASSERT_EQ(std::system(("cd '" + path("").string() + "' && " + kMpi +
-                         "'" BUSBAR_BIN_DIR "/plan' study.json --quiet --csv mpi.csv >out 2>&1")
-                            .c_str()),
-            0)
-      << read_file(path("out"));
+  const Outcome ranks = shell(mpirun(4) + "'%BIN/plan' study.json --quiet --csv mpi.csv");
+  ASSERT_EQ(ranks.exit_code, 0) << ranks.out << ranks.err;
   EXPECT_EQ(read_file(path("mpi.csv")), alone.out);
 }
 
@@ -189,7 +181,7 @@ TEST_F(Plan, LosesOnlyWhatAKilledRankHadInHand) {
   const Outcome whole = plan("study.json --quiet --csv -");
   const int all = effort(plan("study.json").out).first;
   // One of four ranks dies while all work: mpirun ends the others, and the next run goes on.
-  const pid_t job = start(std::string(kMpi) + "'" BUSBAR_BIN_DIR "/plan' study.json --database r.sqlite");
+  const pid_t job = start(mpirun(4) + "'" BUSBAR_BIN_DIR "/plan' study.json --database r.sqlite");
   wait_for_results();
   const pid_t rank = process_of_rank(2);
   ASSERT_GT(rank, 0);
