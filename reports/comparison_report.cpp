@@ -81,6 +81,8 @@ std::vector<std::string> comparison_lines(const Validation& v) {
   for (const std::string& note : v.comparison->notes) lines.push_back("note: " + printable(note));
   if (!v.comparison->largest.empty())
     lines.push_back("largest disagreement: " + printable(v.comparison->largest));
+  if (!v.comparison->closing.empty())
+    lines.push_back("the step as a whole: " + printable(v.comparison->closing));
   lines.push_back(verdict(v));
   return lines;
 }

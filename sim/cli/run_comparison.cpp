@@ -1,8 +1,11 @@
 #include "sim/cli/run_comparison.h"
 
+#include <cmath>
+
 #include "sim/base/error.h"
 #include "sim/cli/job_inputs.h"
 #include "sim/replay/simulate.h"
+#include "sim/study/solve.h"
 #include "topologies/topology_io.h"
 #include "validate/compare_collectives.h"
 #include "validate/compare_step.h"
@@ -13,9 +16,12 @@ namespace busbar {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
+constexpr double kSmallGap = 0.02;  // of the step time: runs of one job differ by as much
 
-PredictedStep predict(const JobInputs& inputs, const Topology& topology, const Profile& profile) {
-  const auto [trace, workload] = load_step(inputs, topology, kSeed);
+PredictedStep predict(const JobInputs& inputs, const Topology& topology, const Profile& profile,
+                      StepTrace& trace) {
+  auto [loaded, workload] = load_step(inputs, topology, kSeed);
+  trace = std::move(loaded);
   PredictedStep predicted;
   if (workload)
     predicted.settings = settings_of(*workload);
@@ -24,6 +30,13 @@ PredictedStep predict(const JobInputs& inputs, const Topology& topology, const P
   predicted.calls = calls_of(trace);
   predicted.result = simulate(topology, trace, profile, {});
   return predicted;
+}
+
+// The step time is the first row of a compared step.
+void add_closing(Validation& v, const StudiedStep& step) {
+  if (std::abs(*v.comparison->judged_error) < kSmallGap) return;
+  const SolveTarget target{.time = Time::from_seconds(v.rows.front().measured)};
+  v.comparison->closing = closing_sentence(closing_changes(step, target));
 }
 
 }  // namespace
@@ -35,8 +48,12 @@ std::vector<Validation> compare_measured(const ValidateOptions& o, const Profile
   std::vector<Validation> found;
   if (!measured.steps.empty()) {
     require_workload(inputs, measured.steps.front().source);
-    const PredictedStep predicted = predict(inputs, topology, profile);
-    for (const MeasuredStep& step : measured.steps) found.push_back(compare_step(step, predicted));
+    StepTrace trace;
+    const PredictedStep predicted = predict(inputs, topology, profile, trace);
+    for (const MeasuredStep& step : measured.steps) {
+      found.push_back(compare_step(step, predicted));
+      add_closing(found.back(), {.topology = &topology, .trace = &trace, .profile = &profile});
+    }
   }
   if (!measured.collectives.tables.empty())
     found.push_back(compare_tables(measured.collectives, topology, profile));

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "calibrate/import/read_measured.h"
 #include "calibrate/import/text_scan.h"
 #include "calibrate/observed.h"
 #include "reports/solution_report.h"
+#include "sim/base/digest.h"
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
 #include "sim/cli/job_inputs.h"
@@ -19,30 +19,11 @@
 #include "sim/study/solve_rows.h"
 #include "sim/study/solved_profile.h"
 #include "topologies/topology_io.h"
-#include "validate/import/measured_steps_json.h"
+#include "validate/import/measured_input.h"
 
 namespace busbar {
 
 namespace {
-
-struct Measured {
-  std::vector<MeasuredStep> steps;
-  Measurement collectives;
-};
-
-// Steps are read from busbar.measured/1 alone; collectives from whatever holds them.
-void read_file(const std::string& file, Measured& measured) {
-  const std::string text = load_text(file);
-  bool has_collectives = true;
-  if (text.find("\"busbar.measured/") != std::string::npos) {
-    const JsonDocument document = JsonDocument::parse(text, file);
-    for (MeasuredStep& step : read_measured_steps(document)) measured.steps.push_back(std::move(step));
-    has_collectives = measured.steps.empty() || document.root().find("collectives").has_value();
-  }
-  if (!has_collectives) return;
-  for (MeasuredTable& table : read_measured_text(text, file).tables)
-    measured.collectives.tables.push_back(std::move(table));
-}
 
 // Of all passes: tokens of a step over the rate of all GPUs.
 Time time_of_rate(double tokens_per_s_gpu, const StepTrace& trace, const std::string& where) {
@@ -58,7 +39,7 @@ struct Asked {
   SolveTarget target;
 };
 
-std::vector<Asked> asked_of(const SolveOptions& o, const Measured& measured, const StepTrace& trace) {
+std::vector<Asked> asked_of(const SolveOptions& o, const MeasuredInput& measured, const StepTrace& trace) {
   std::vector<Asked> list;
   for (const MeasuredStep& step : measured.steps) {
     const Time time =
@@ -121,12 +102,13 @@ void write_solved_profile(const SolveOptions& o, const StudiedStep& step, const 
   Profile profile = with_kernel_speed(*step.profile, step, solved.solutions.front());
   if (o.output != "-") profile.name = std::filesystem::path(o.output).stem().string();
   for (const std::string& file : o.measured)
-    profile.calibration.created_from.push_back(file + " " + JsonDocument::load(file).digest());
+    profile.calibration.created_from.push_back(fmt::format("{} {:016x}", file, fnv1a(load_text(file))));
   write_output(o.output, write_profile(profile));
 }
 
-std::vector<SolvedStep> solve_steps(const SolveOptions& o, const Measured& measured, const JobInputs& inputs,
-                                    const Topology& topology, const Profile& profile) {
+std::vector<SolvedStep> solve_steps(const SolveOptions& o, const MeasuredInput& measured,
+                                    const JobInputs& inputs, const Topology& topology,
+                                    const Profile& profile) {
   if (!measured.steps.empty()) require_workload(inputs, measured.steps.front().source);
   const StepTrace trace = load_step(inputs, topology, o.seed).trace;
   const StudiedStep step{.topology = &topology, .trace = &trace, .profile = &profile};
@@ -148,8 +130,8 @@ int run_solve(const SolveOptions& o) {
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
   const Topology topology = read_topology(inputs.topology, o.seed);
   const Profile profile = profile_called(o.calibration);
-  Measured measured;
-  for (const std::string& file : o.measured) read_file(file, measured);
+  MeasuredInput measured;
+  if (!o.measured.empty()) measured = read_measured_inputs(o.measured);
   const bool has_step = o.measured.empty() || !measured.steps.empty();
   if (!has_step && !o.output.empty())
     throw Error({.where = "--output", .message = "collectives do not tell how fast kernels are"});

@@ -41,9 +41,11 @@ void declare(CLI::App& app, SolveOptions& o, RawSolve& raw) {
   app.add_option("--workload", o.workload, "of a measured step: the job (also in the catalogue)");
   app.add_option("--set", o.sets, "change an input key: key.path=value (repeatable)")
       ->allow_extra_args(false);
-  app.add_option("--measured", o.measured,
-                 "busbar.measured/1 with steps; or collectives: output of nccl-tests, its JSON, OSU, CSV, "
-                 "busbar.measured/1");
+  app.add_option(
+      "--measured", o.measured,
+      "steps: traces of PyTorch's profiler, training logs, busbar.measured/1; or collectives: output of "
+      "nccl-tests, its JSON, OSU, CSV, "
+      "busbar.measured/1");
   app.add_option("--step-time", raw.step_time, "the measured step instead, such as \"412 ms\"");
   app.add_option("--tokens-per-gpu", raw.tokens, "the measured step instead, as tokens/s of one GPU")
       ->check(CLI::PositiveNumber);

@@ -75,6 +75,7 @@ struct Comparison {
   std::vector<std::string> notes;   // what to know of the measurement
   std::vector<MeasuredRank> ranks;  // of a step, where several were read
   std::string largest;  // the part of a step that is furthest off, and what would close it; may be ""
+  std::string closing;  // of a step: the single parameter that would close its gap; may be ""
   std::string judged;   // what the tolerance is held against: "step time"
   std::optional<double> judged_error;
   std::optional<double> tolerance;  // of its absolute value

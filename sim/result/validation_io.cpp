@@ -98,6 +98,7 @@ void add_comparison(Json& j, const Validation& v) {
   }
   j["notes"] = c.notes;
   if (!c.largest.empty()) j["explanation"] = c.largest;
+  if (!c.closing.empty()) j["closing_change"] = c.closing;
   j["verdict"] = {{"judged", c.judged}, {"within", c.within()}};
   if (c.judged_error) j["verdict"]["error"] = *c.judged_error;
   if (c.tolerance) j["verdict"]["tolerance"] = *c.tolerance;

@@ -125,6 +125,45 @@ TEST_F(SolveProgram, SolveFindsABandwidthFromMeasuredCollectives) {
   EXPECT_NEAR(number(solution, "factor"), 0.8, 0.016) << run.out;
 }
 
+// 2 ms of kernels and 100 MB over 100 GB/s, measured as 4 ms: the links at half their rate.
+TEST_F(SolveProgram, ValidateNamesTheChangeThatClosesAGap) {
+  file("pair.json", R"({"schema": "busbar.topology/1", "name": "pair",
+    "devices": [{"id": "g0", "kind": "gpu", "host": "h"}, {"id": "g1", "kind": "gpu", "host": "h"},
+                {"id": "s", "kind": "nvswitch", "host": "h"}],
+    "links": [{"from": "g0", "to": "s", "bandwidth": "100 GB/s", "latency": "0 s", "type": "nvlink"},
+              {"from": "g1", "to": "s", "bandwidth": "100 GB/s", "latency": "0 s", "type": "nvlink"}]})");
+  file("step.json", R"({"schema": "busbar.trace/1", "name": "step", "groups": {"all": "0-1"},
+    "programs": {"p": {"ops": [
+      {"id": "c", "op": "compute", "stream": "main", "duration": "2 ms"},
+      {"id": "r", "op": "all_reduce", "stream": "dp", "group": "all", "bytes": "100 MB", "after": ["c"]}]}},
+    "bindings": [{"ranks": "0-1", "program": "p", "groups": {"all": "all"}}]})");
+  file("slow.json", R"({"schema": "busbar.measured/1", "steps": [{"step_time_s": 4e-3}]})");
+  file("usual.json", R"({"schema": "busbar.measured/1", "steps": [{"step_time_s": 3.03e-3}]})");
+  const std::string line = "--topology pair.json --workload step.json --calibration ideal --measured ";
+  const Outcome slow = validate(line + "slow.json --json v.json");
+  EXPECT_NE(slow.out.find("NVLink bandwidth per link x 0.5 would close it (50 GB/s instead of 100 GB/s)"),
+            std::string::npos)
+      << slow.out << slow.err;
+  EXPECT_TRUE(json("v.json").find("closing_change").has_value());
+  EXPECT_EQ(validate(line + "usual.json").out.find("would close it ("), std::string::npos);  // 1 % is no gap
+}
+
+// A training log, as any other measured step.
+TEST_F(SolveProgram, SolveReadsTrainingLogs) {
+  std::string log;
+  for (int i = 1; i <= 8; ++i)
+    log += fmt::format(
+        " iteration {:8}/    100 | consumed samples: {:12} | elapsed time per iteration (ms): 858.0 | "
+        "learning rate: "
+        "1.0E-04 | global batch size:    16 | lm loss: 5.0E+00 |\n",
+        i, 16 * i);
+  file("train.log", log);
+  const Outcome run =
+      validate(std::string(kJob) + "--measured train.log --solve compute-efficiency --json s.json");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NEAR(number(solutions("s.json").front(), "measured_s"), 0.858, 1e-9);
+}
+
 TEST_F(SolveProgram, SolveRefusesLinesThatMakeNoSense) {
   const auto refused = [&](const std::string& line, const std::string& says) {
     const Outcome run = validate(line);
