@@ -12,12 +12,14 @@
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "sim/base/process_memory.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/profile_io.h"
 
 namespace busbar {
 
 int run_program(const char* name, const std::function<int()>& body) {
+  prepare_memory();
   try {
     return body();
   } catch (const Error& e) {
