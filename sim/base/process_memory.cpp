@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 namespace busbar {
@@ -29,9 +30,15 @@ void prepare_memory() {
   std::free(block);
 }
 
+int end_process(int exit_code) {
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
+}
+
 #else
 
 void prepare_memory() {}
+int end_process(int exit_code) { return exit_code; }
 
 #endif
 

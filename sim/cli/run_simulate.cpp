@@ -14,6 +14,7 @@
 #include "reports/timeline_io.h"
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
+#include "sim/base/process_memory.h"
 #include "sim/cli/files.h"
 #include "sim/cli/job_inputs.h"
 #include "sim/cli/listing.h"
@@ -170,7 +171,7 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
     for (auto& setting : effective_settings(*step.workload)) record.settings.push_back(std::move(setting));
   SimOptions options{.overrides = nccl.overrides,
                      .explain = o.explain,
-                     .layout = !o.json.empty() || !o.html.empty(),
+                     .details = !o.json.empty() || !o.html.empty(),
                      .symmetry = !o.no_symmetry};
   if (!o.trace.empty()) options.timeline.emplace();
   if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
@@ -201,7 +202,7 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
   print(o, inputs_line(inputs) + summary_text(result, colours_wanted()) + sensitivity_text(result) +
                compared + (o.explain ? explain_text(result) : ""));
-  return 0;
+  return end_process(0);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ struct ReplayOptions {
   bool symmetry = false;
   std::vector<std::uint32_t> apart;  // ranks that stay by themselves nevertheless
   Scales scales;
-  bool timelines = true;  // of one rank of each program
+  bool timelines = false;  // of one rank of each program
 };
 
 /// One run of one trace. Deterministic: no clock, no randomness, no dependence on addresses or on the order
@@ -205,7 +205,7 @@ class Replay {
   std::vector<std::uint32_t> demands_of_rank_;      // by rank
   std::vector<double> slowdown_;                    // by rank, of jitter; empty: none is slowed
   std::vector<bool> implied_;                       // by link
-  bool keeps_timelines_ = true;
+  bool keeps_timelines_ = false;
   System system_;
   Rendezvous rendezvous_;
   StrandSet strands_;

@@ -22,12 +22,10 @@ Rerun::Rerun(const Topology& topology, const StepTrace& trace, const Profile& pr
 
 std::unique_ptr<Replay> Rerun::build(const Scales& scales) {
   ++builds_;
-  return std::make_unique<Replay>(*topology_, *trace_, profile_,
-                                  ReplayOptions{.overrides = options_.overrides,
-                                                .symmetry = options_.symmetry,
-                                                .apart = {},
-                                                .scales = scales,
-                                                .timelines = false});
+  return std::make_unique<Replay>(
+      *topology_, *trace_, profile_,
+      ReplayOptions{
+          .overrides = options_.overrides, .symmetry = options_.symmetry, .apart = {}, .scales = scales});
 }
 
 Time Rerun::run(Replay& replay) {

@@ -216,7 +216,9 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
 
 // Explanations name ranks; a timeline shows some by themselves.
 ReplayOptions replay_options(const SimOptions& options) {
-  ReplayOptions replay{.overrides = options.overrides, .symmetry = options.symmetry && !options.explain};
+  ReplayOptions replay{.overrides = options.overrides,
+                       .symmetry = options.symmetry && !options.explain,
+                       .timelines = options.details};
   if (options.timeline) replay.apart = options.timeline->ranks;
   return replay;
 }
@@ -265,7 +267,7 @@ RunResult simulate_once(const Topology& topology, const StepTrace& trace, const 
   if (options.explain) replay.explain();
   replay.run();
   RunResult result = result_of(replay, topology, trace, profile);
-  if (options.layout) result.layout = drawing_of(replay, topology, result.step_time);
+  if (options.details) result.layout = drawing_of(replay, topology, result.step_time);
   return result;
 }
 

@@ -17,7 +17,9 @@ struct SimOptions {
   Overrides overrides;
   std::optional<TimelineRequest> timeline;  // steps only
   bool explain = false;
-  bool layout = false;  // steps only: the machine with its loads, for drawing
+  /// Steps only, for records and pages: the timeline of a rank of each program, and the machine with its
+  /// loads.
+  bool details = false;
   /// Steps: replay one rank for each class that behaves alike. Times do not depend on it. Explanations, which
   /// name ranks, always take them all.
   bool symmetry = true;

@@ -133,7 +133,7 @@ struct RunResult {
   std::vector<LinkRecord> links;  // busiest first
   std::optional<Drawing> layout;  // if asked for
   std::vector<CriticalSegment> critical_path;
-  std::vector<RankTimeline> timeline;
+  std::vector<RankTimeline> timeline;  // if asked for
   std::vector<ParameterRecord> parameters;
   std::vector<std::string> assumptions;
   std::vector<SensitivityRecord> sensitivity;  // if asked for; what helps most first

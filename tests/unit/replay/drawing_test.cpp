@@ -13,7 +13,7 @@ constexpr const char* kReduce =
     R"({"id": "r", "op": "all_reduce", "stream": "s", "group": "all", "bytes": "800 MB", "type": "bf16", "reduction": "sum"})";
 
 Drawing drawing_of_step(const Topology& topology, const StepTrace& trace, bool symmetry) {
-  return *simulate(topology, trace, ideal_profile(), {.layout = true, .symmetry = symmetry}).layout;
+  return *simulate(topology, trace, ideal_profile(), {.details = true, .symmetry = symmetry}).layout;
 }
 
 Topology cluster(int hosts, const std::string& more = "") {

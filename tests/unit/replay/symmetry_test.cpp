@@ -74,8 +74,8 @@ void expect_same_collectives(const std::vector<CollectiveRecord>& a, const std::
 
 /// Returns the number of classes.
 std::uint64_t expect_same(const Topology& topology, const StepTrace& trace, const Profile& profile) {
-  const RunResult merged = simulate(topology, trace, profile, {});
-  const RunResult whole = simulate(topology, trace, profile, {.symmetry = false});
+  const RunResult merged = simulate(topology, trace, profile, {.details = true});
+  const RunResult whole = simulate(topology, trace, profile, {.details = true, .symmetry = false});
   EXPECT_EQ(whole.classes, trace.ranks);
   EXPECT_EQ(merged.step_time, whole.step_time);
   EXPECT_EQ(merged.last_rank, whole.last_rank);
