@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,13 +29,29 @@ struct Transfer {
   Bytes bytes;
 };
 
+/// A kernel's work, kept once for the layers and microbatches that repeat it. None given: no work.
+class SharedWork {
+ public:
+  SharedWork() = default;
+  SharedWork(const KernelWork& work) : work_(std::make_shared<const KernelWork>(work)) {}
+  const KernelWork& operator*() const { return work_ ? *work_ : none(); }
+  const KernelWork* operator->() const { return &**this; }
+
+ private:
+  static const KernelWork& none() {
+    static const KernelWork work;
+    return work;
+  }
+  std::shared_ptr<const KernelWork> work_;
+};
+
 /// One operation of a program. Indices refer to the program's own tables.
 struct Op {
   std::string id;  // unique in the program; "" inside a batch
   OpKind kind = OpKind::kCompute;
   std::uint32_t stream = 0;
   std::vector<std::uint32_t> after;  // operations of the same program, earlier in it
-  KernelWork work;                   // kCompute; kHost: a duration
+  SharedWork work;                   // kCompute; kHost: a duration
   CollectiveKind collective = CollectiveKind::kAllReduce;
   std::uint32_t group_slot = 0;  // kCollective
   Bytes bytes;                   // kCollective: nccl-tests' size (full buffer for all_gather, reduce_scatter)

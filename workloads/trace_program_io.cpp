@@ -109,7 +109,7 @@ void ProgramReader::read_compute(const JsonValue& value, Op& op) {
 void ProgramReader::read_host(const JsonValue& value, Op& op) {
   value.only_keys(with_common_keys({"duration"}));
   op.kind = OpKind::kHost;
-  op.work.duration = value.at("duration").time();
+  op.work = KernelWork{.duration = value.at("duration").time()};
 }
 
 void ProgramReader::read_collective(const JsonValue& value, Op& op) {

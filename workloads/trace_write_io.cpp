@@ -85,10 +85,10 @@ Json batch_json(const Program& program, const Op& op) {
 void put_kind(Json& json, const StepTrace& trace, const Program& program, const Op& op) {
   switch (op.kind) {
     case OpKind::kCompute:
-      put_work(json, op.work);
+      put_work(json, *op.work);
       return;
     case OpKind::kHost:
-      json["duration"] = to_exact_text(*op.work.duration);
+      json["duration"] = to_exact_text(*op.work->duration);
       return;
     case OpKind::kCollective:
       put_collective(json, trace, program, op);

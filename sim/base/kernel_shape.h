@@ -1,13 +1,11 @@
 // What a compute kernel does, before anyone asks how long it takes.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "sim/base/collective_kind.h"
-#include "sim/base/digest.h"
 #include "sim/base/units.h"
 
 namespace busbar {
@@ -47,13 +45,6 @@ struct KernelWork {
   std::optional<AttentionShape> attention;
   double share = 1;  // of the speed that the model of kernels gives: slower code for the same work
   bool operator==(const KernelWork&) const = default;
-};
-struct KernelWorkHash {
-  std::size_t operator()(const KernelWork& work) const {
-    std::uint64_t h = mix(std::bit_cast<std::uint64_t>(work.flops), std::bit_cast<std::uint64_t>(work.bytes));
-    if (work.duration) h = mix(h, static_cast<std::uint64_t>(work.duration->ps()));
-    return h;
-  }
 };
 
 /// A kernel's two demands, each as the seconds that it would take with the whole of one GPU's resource.

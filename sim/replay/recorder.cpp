@@ -21,7 +21,7 @@ TimelineOperation describe(const Op& op, const std::string& kind) {
   switch (op.kind) {
     case OpKind::kCompute:
       o.what = "compute";
-      o.flops = op.work.flops;
+      o.flops = op.work->flops;
       return o;
     case OpKind::kHost:
       o.what = "host";

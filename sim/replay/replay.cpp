@@ -204,7 +204,7 @@ void Replay::start_kernel(std::uint32_t player, std::uint32_t stream, std::uint3
 void Replay::start_host(std::uint32_t player, std::uint32_t stream, const Op& op) {
   const std::uint32_t lane = ranks_[player].first_lane + stream;
   lanes_[lane].status = LaneStatus::kRunning;
-  const Time busy = scaled(op.work.duration.value_or(Time::zero()), placement_.scales().launch);
+  const Time busy = scaled(op.work->duration.value_or(Time::zero()), placement_.scales().launch);
   queue_.push(now_ + busy, {kHostEnd, lane, 0});
 }
 

@@ -150,17 +150,17 @@ std::vector<KernelDemand> Replay::demands(std::uint32_t rank) const {
     speed = {m.name, m.peak, m.memory_bandwidth, m.sms};
   }
   std::vector<KernelDemand> demands;
-  std::unordered_map<KernelWork, KernelDemand, KernelWorkHash> known;  // layers and microbatches repeat
+  std::unordered_map<const KernelWork*, KernelDemand> known;  // layers and microbatches repeat
   for (const Op& op : trace_->programs[index_.programs[index_.by_rank[rank]].program].ops) {
     KernelDemand& d = demands.emplace_back();
     if (op.kind != OpKind::kCompute) continue;
-    if (!op.work.duration && device.gpu_model < 0 && (op.work.flops > 0 || op.work.bytes > 0))
+    if (!op.work->duration && device.gpu_model < 0 && (op.work->flops > 0 || op.work->bytes > 0))
       throw Error(
           {.where = topology_->name(),
            .message = fmt::format("{} has no GPU model, which operation {} needs (or give it a duration)",
                                   quoted(topology_->name_of(topology_->ranks()[rank])), quoted(op.id))});
-    const auto [it, is_new] = known.try_emplace(op.work);
-    if (is_new) it->second = kernel_demand(op.work, speed, *profile_, placement_.generation(rank));
+    const auto [it, is_new] = known.try_emplace(&*op.work);
+    if (is_new) it->second = kernel_demand(*op.work, speed, *profile_, placement_.generation(rank));
     d = it->second;
     d.sm_s /= device.compute;
   }

@@ -12,8 +12,8 @@ namespace {
 std::optional<double> flops_of(const Program& program) {
   double flops = 0;
   for (const Op& op : program.ops) {
-    if (op.kind == OpKind::kCompute && op.work.duration) return std::nullopt;
-    flops += op.work.flops;
+    if (op.kind == OpKind::kCompute && op.work->duration) return std::nullopt;
+    flops += op.work->flops;
   }
   return flops;
 }
@@ -50,7 +50,7 @@ double hardware_flops_of(const StepTrace& trace) {
 std::optional<double> peak_of(const StepTrace& trace, const Topology& topology) {
   std::map<DataType, double> flops;
   for (const Program& program : trace.programs)
-    for (const Op& op : program.ops) flops[op.work.type] += op.work.flops;
+    for (const Op& op : program.ops) flops[op.work->type] += op.work->flops;
   const auto most =
       std::max_element(flops.begin(), flops.end(), [](auto& a, auto& b) { return a.second < b.second; });
   if (most == flops.end() || most->second == 0) return std::nullopt;

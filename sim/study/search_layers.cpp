@@ -157,7 +157,7 @@ CutTimes LayerTimes::measure(const Candidate& c) {
     for (const Op& op : program.ops) {
       double expected = 0, least = 0;
       if (op.kind == OpKind::kCompute || op.kind == OpKind::kHost) {
-        expected = least = op.kind == OpKind::kHost ? op.work.duration->seconds() : kernel_seconds(op.work);
+        expected = least = op.kind == OpKind::kHost ? op.work->duration->seconds() : kernel_seconds(*op.work);
       } else if (op.kind == OpKind::kCollective && !shares_gradients(op)) {
         const LoneTime t =
             times_.collective(ranks_of(program.group_slots[op.group_slot]), op.collective, op.bytes, op.type);

@@ -15,7 +15,7 @@ namespace {
 void check_kernels(const StepTrace& trace) {
   for (const Program& program : trace.programs)
     for (const Op& op : program.ops)
-      if (op.kind == OpKind::kCompute && op.work.duration)
+      if (op.kind == OpKind::kCompute && op.work->duration)
         throw Error(
             {.where = trace.name,
              .message = fmt::format("operation {} has a duration, which no profile changes", quoted(op.id))});

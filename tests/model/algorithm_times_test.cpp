@@ -13,6 +13,9 @@
 #include "tests/support/seeded.h"
 
 namespace busbar {
+
+static void PrintTo(const Algorithm& row, std::ostream* out) { *out << test_name(row); }
+
 namespace {
 
 constexpr double kAlpha = 3e-6;  // per hop, over two links

@@ -143,7 +143,7 @@ RunResult equal_parts(std::int64_t stages, std::int64_t microbatches, const char
       for (Transfer& transfer : op.transfers) transfer.bytes = 0_B;
       if (op.kind != OpKind::kCompute) continue;
       const bool first = known.insert({op.phase, op.id.ends_with(".wgrad"), op.microbatch}).second;
-      op.work = {.duration = Time::from_seconds(first ? 1e-3 : 0)};
+      op.work = KernelWork{.duration = Time::from_seconds(first ? 1e-3 : 0)};
     }
   }
   return simulate_ideal(star(static_cast<int>(stages), "100 GB/s"), trace);

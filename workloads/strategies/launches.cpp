@@ -34,10 +34,9 @@ void StepBuilder::add_launches(const LayerPass& pass) {
   const Time time = launch_time(pass);
   if (time == Time()) return;
   Op op;
-  op.id = fmt::format("{}.mb{}.{}.launches", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
-                      layers_[pass.layer].name);
+  op.id = prefix_of(pass) + "launches";
   op.kind = OpKind::kHost;
-  op.work.duration = time;
+  op.work = KernelWork{.duration = time};
   op.phase = pass.phase;
   op.layer = model_layer_[pass.layer];
   op.microbatch = static_cast<std::int32_t>(pass.microbatch);
@@ -52,7 +51,7 @@ OpIndices StepBuilder::add_step_collectives() {
   Op op;
   op.id = "step.launches";
   op.kind = OpKind::kHost;
-  op.work.duration = workload_.launch.member * (count * workload_.parallel.world());
+  op.work = KernelWork{.duration = workload_.launch.member * (count * workload_.parallel.world())};
   op.phase = Phase::kOptimizer;
   op.after = last_kernel();
   return {add(std::move(op), "host")};
@@ -62,7 +61,7 @@ std::uint32_t StepBuilder::add_collective_launch(const DpCollective& collective)
   Op op;
   op.id = collective.id + ".launch";
   op.kind = OpKind::kHost;
-  op.work.duration = workload_.launch.member * ranks_of(collective.slot);
+  op.work = KernelWork{.duration = workload_.launch.member * ranks_of(collective.slot)};
   op.phase = collective.phase;
   op.layer = collective.layer;
   op.microbatch = static_cast<std::int32_t>(collective.microbatch);
@@ -75,7 +74,7 @@ OpIndices StepBuilder::add_message_launch(const Op& message) {
   Op op;
   op.id = message.id + ".launch";
   op.kind = OpKind::kHost;
-  op.work.duration = workload_.launch.message;
+  op.work = KernelWork{.duration = workload_.launch.message};
   op.phase = message.phase;
   op.microbatch = message.microbatch;
   return {add(std::move(op), "host")};

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/base/error.h"
 #include "workloads/expert_load.h"
@@ -124,45 +123,17 @@ bool StepBuilder::overlaps(LayerExchange exchange) const {
   return slot == "cp" ? workload_.overlap.cp : workload_.overlap.ep;
 }
 
-// Routed experts' kernels take this rank's share of the tokens, relative to an even one.
-double StepBuilder::expert_scale() const {
-  const std::vector<double> shares = expert_rank_shares(workload_);
-  if (shares.empty()) return 1;
-  return shares[static_cast<std::size_t>(place_.ep)] * static_cast<double>(shares.size());
+/// What the names of a pass's operations begin with: "f.mb0.block3.".
+std::string StepBuilder::prefix_of(const LayerPass& pass) const {
+  return fmt::format("{}.mb{}.{}.", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
+                     layers_[pass.layer].name);
 }
 
-namespace {
-
-// Of an experts' kernel, so many times the rows: in a weight gradient they are what is summed over.
-void take_rows(KernelWork& work, double scale, bool are_summed) {
-  if (scale == 1) return;
-  if (!work.matmul) {
-    work.flops *= scale;
-    work.bytes = std::round(work.bytes * scale);
-    return;
-  }
-  std::int64_t& rows = are_summed ? work.matmul->k : work.matmul->m;
-  rows = std::llround(static_cast<double>(rows) * scale);
-  const bool idle = rows == 0;
-  resolve_shape(work);
-  if (idle) work.matmul.reset();
-}
-
-}  // namespace
-
-void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass) {
-  const Layer& layer = layers_[pass.layer];
+void StepBuilder::add_kernel(const Kernel& kernel, const LayerPass& pass, const std::string& prefix) {
   Op op;
-  op.id = fmt::format("{}.mb{}.{}.{}", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch, layer.name,
-                      kernel.name);
+  op.id = prefix + kernel.name;
   op.kind = OpKind::kCompute;
-  op.work = kernel.work;
-  if (kernel.name.ends_with("elementwise"))
-    op.work.bytes = std::round(op.work.bytes * workload_.framework->traffic);
-  if (kernel.name.ends_with("scores"))
-    op.work.bytes = std::round(op.work.bytes * workload_.framework->score_traffic);
-  if (kernel.name.find("experts.") != std::string::npos)
-    take_rows(op.work, expert_scale(), kernel.name.ends_with(".wgrad"));
+  op.work = work_of(kernel);
   op.phase = pass.phase;
   op.layer = model_layer_[pass.layer];
   op.microbatch = static_cast<std::int32_t>(pass.microbatch);
@@ -205,7 +176,8 @@ std::uint32_t StepBuilder::splits_of(const LayerCommunication& communication) {
   return static_cast<std::uint32_t>(matrices_->size() - 1);
 }
 
-void StepBuilder::add_exchange(const LayerCommunication& communication, const LayerPass& pass) {
+void StepBuilder::add_exchange(const LayerCommunication& communication, const LayerPass& pass,
+                               const std::string& prefix) {
   const std::string slot = slot_of(communication.exchange);
   if (ranks_of(slot) < 2) return;
   OpIndices start = waiting_;
@@ -213,8 +185,7 @@ void StepBuilder::add_exchange(const LayerCommunication& communication, const La
   OpIndices ends;  // the last of each stream
   for (const ExchangeLeg& leg : legs_of(communication, workload_)) {
     Op op;
-    op.id = fmt::format("{}.mb{}.{}.{}{}", pass.phase == Phase::kForward ? 'f' : 'b', pass.microbatch,
-                        layers_[pass.layer].name, communication.name, leg.suffix);
+    op.id = prefix + communication.name + leg.suffix;
     set_collective(op, communication, leg);
     op.phase = pass.phase;
     op.layer = model_layer_[pass.layer];
@@ -240,11 +211,12 @@ void StepBuilder::add_kernels(const LayerPass& pass, const OpIndices& after) {
   add_all(waiting_, after);
   if (!workload_.overlap.dp) add_once(waiting_, last_collective_);
   add_launches(pass);
+  const std::string prefix = prefix_of(pass);
   for (const LayerStep& step : forward ? layer.forward : layer.backward) {
     if (step.communication) {
-      add_exchange(*step.communication, pass);
+      add_exchange(*step.communication, pass, prefix);
     } else if (forward || !weights_apart() || !Layer::is_weight_gradient(step.kernel)) {
-      add_kernel(step.kernel, pass);
+      add_kernel(step.kernel, pass, prefix);
     }
   }
   for (const auto& [name, ops] : needed_by_) add_all(waiting_, ops);
@@ -253,10 +225,12 @@ void StepBuilder::add_kernels(const LayerPass& pass, const OpIndices& after) {
 
 void StepBuilder::add_weight_gradients(const StageTask& task) {
   const auto [first, last] = chunk(task.chunk);
-  for (std::size_t layer = last; layer-- > first;)
+  for (std::size_t layer = last; layer-- > first;) {
+    const LayerPass pass{Phase::kBackward, task.microbatch, layer};
     for (const LayerStep& step : layers_[layer].backward)
       if (!step.communication && Layer::is_weight_gradient(step.kernel))
-        add_kernel(step.kernel, {Phase::kBackward, task.microbatch, layer});
+        add_kernel(step.kernel, pass, prefix_of(pass));
+  }
 }
 
 std::uint32_t StepBuilder::add_collective(const DpCollective& collective, OpIndices after) {
@@ -287,8 +261,9 @@ void StepBuilder::add_optimizer(std::int64_t parameters) {
   Op op;
   op.after = launched;
   op.id = "optimizer";
-  op.work.type = DataType::kFp32;
-  op.work.bytes = static_cast<double>(checked_mul(parameters, each, "the optimizer's memory traffic"));
+  op.work = KernelWork{
+      .bytes = static_cast<double>(checked_mul(parameters, each, "the optimizer's memory traffic")),
+      .type = DataType::kFp32};
   op.phase = Phase::kOptimizer;
   // Whatever is still under way on any stream.
   for (std::size_t stream = 0; stream < program_.streams.size(); ++stream)

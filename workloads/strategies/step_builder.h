@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -103,13 +104,16 @@ class StepBuilder {
   std::uint32_t add(Op op, const std::string& stream);
   std::uint32_t group_slot(const std::string& slot);
   std::uint32_t peer_slot(const std::string& slot);
-  void add_kernel(const Kernel& kernel, const LayerPass& pass);
+  void add_kernel(const Kernel& kernel, const LayerPass& pass, const std::string& prefix);
+  [[nodiscard]] const SharedWork& work_of(const Kernel& kernel);
+  [[nodiscard]] std::string prefix_of(const LayerPass& pass) const;
   [[nodiscard]] Time launch_time(const LayerPass& pass) const;
   [[nodiscard]] OpIndices add_message_launch(const Op& message);
   void add_launches(const LayerPass& pass);
   OpIndices add_step_collectives();
   std::uint32_t add_collective_launch(const DpCollective& collective);
-  void add_exchange(const LayerCommunication& communication, const LayerPass& pass);
+  void add_exchange(const LayerCommunication& communication, const LayerPass& pass,
+                    const std::string& prefix);
   void set_collective(Op& op, const LayerCommunication& communication, const ExchangeLeg& leg);
   [[nodiscard]] bool overlaps(LayerExchange exchange) const;
   [[nodiscard]] std::uint32_t splits_of(const LayerCommunication& communication);
@@ -127,6 +131,7 @@ class StepBuilder {
   const Workload& workload_;
   StagePlace place_;
   std::vector<Layer> layers_;
+  std::unordered_map<const Kernel*, SharedWork> works_;  // of kernels of layers_
   std::vector<std::int32_t> model_layer_;
   std::vector<std::size_t> chunk_begin_;
   std::int64_t microbatches_ = 1;

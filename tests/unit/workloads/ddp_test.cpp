@@ -182,7 +182,7 @@ TEST(Ddp, TheOptimizerMovesTwentyEightBytesPerParameter) {
   const auto optimizer_bytes = [](const char* kind) {
     const std::string extra = R"("batch": {"global": 4}, "parallel": {"dp": 4}, "optimizer": {"kind": ")";
     return op_called(expand(workload_of(three_layers(extra + kind + "\"}"))).programs[0], "optimizer")
-        .work.bytes;
+        .work->bytes;
   };
   EXPECT_EQ(optimizer_bytes("adamw"), 28.0 * 6);
   EXPECT_EQ(optimizer_bytes("sgd"), 6.0 * 6);
@@ -202,7 +202,7 @@ Exposure exposure(const std::string& overlap) {
           .programs[0];
   double sent = 0;
   const std::vector<Span> spans = replay(program, [&](const Op& op) {
-    if (op.kind == OpKind::kCompute) return op.work.duration->ps();
+    if (op.kind == OpKind::kCompute) return op.work->duration->ps();
     const double bytes = op.bytes.as_double() * 2 * 15 / 16;
     sent += bytes;
     return static_cast<std::int64_t>(bytes / 40e9 * 1e12);

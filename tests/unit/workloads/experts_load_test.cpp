@@ -80,7 +80,7 @@ TEST(UnevenExperts, GiveEachRankItsOwnProgramAndKernels) {
   const StepTrace trace = expand(loaded(R"({"hot_expert": 2})"));
   ASSERT_EQ(trace.programs.size(), 4U);
   const auto flops = [&](std::size_t program) {
-    return test::op_called(trace.programs[program], "f.mb0.block0.experts.up").work.flops;
+    return test::op_called(trace.programs[program], "f.mb0.block0.experts.up").work->flops;
   };
   // Each of two experts a rank has 64 rows when even; whole rows.
   const auto two_of = [](double rows) { return 2.0 * 2 * std::round(rows) * 32 * 16; };

@@ -55,7 +55,7 @@ TEST(Frameworks, HostIsBusyOncePerBlockPassAndMicrobatch) {
     const std::vector<Op> launches = launches_of(trace);
     EXPECT_EQ(launches.size(), 2U * 6 * 4);
     double us = 0;
-    for (const Op& op : launches) us += op.work.duration->microseconds();
+    for (const Op& op : launches) us += op.work->duration->microseconds();
     const Framework& f = framework_called("megatron-deepspeed");
     EXPECT_NEAR(us, 6 * 4 * (f.block_forward_us * forwards + f.block_backward_us), 1e-6);
   }
@@ -65,7 +65,7 @@ double host_us_of_blocks(const StepTrace& trace, Phase phase) {
   double us = 0;
   for (const Op& op : launches_of(trace))
     if (op.phase == phase && op.id.find(".block") != std::string::npos)
-      us += op.work.duration->microseconds();
+      us += op.work->duration->microseconds();
   return us;
 }
 
@@ -86,7 +86,7 @@ TEST(Frameworks, NanotronEndsItsStepsWithCollectivesOverAllRanks) {
           "model": {"layers": 2, "hidden": 64, "ffn_hidden": 256, "heads": 8, "vocab": 1024}})"));
   const std::vector<Op> launches = launches_of(trace);
   EXPECT_EQ(launches.back().id, "step.launches");
-  EXPECT_EQ(launches.back().work.duration,
+  EXPECT_EQ(launches.back().work->duration,
             Time::from_microseconds(10) * (4 * framework_called("nanotron").step_collectives));
 }
 
@@ -101,7 +101,7 @@ TEST(Frameworks, GradientBucketsWaitForTheirLaunch) {
     ++buckets;
     const auto launch = std::ranges::find_if(op.after, [&](std::uint32_t i) {
       const Op& before = trace.programs[0].ops[i];
-      return before.kind == OpKind::kHost && before.work.duration == Time::from_microseconds(4 * 10);
+      return before.kind == OpKind::kHost && before.work->duration == Time::from_microseconds(4 * 10);
     });
     EXPECT_NE(launch, op.after.end()) << op.id;
   }
@@ -238,7 +238,7 @@ double score_bytes(std::string_view framework) {
           "batch": {{"sequence": 64, "global": 1}}, "model": {{"preset": "gpt2"}}}})",
       framework)));
   for (const Op& op : trace.programs[0].ops)
-    if (op.id.ends_with(".scores")) bytes += op.work.bytes;
+    if (op.id.ends_with(".scores")) bytes += op.work->bytes;
   return bytes;
 }
 

@@ -221,7 +221,7 @@ TEST(Fsdp, PadsUnitsToEqualShards) {
   EXPECT_EQ(op_called(program, "b.mb0.p.0.reduce_scatter").bytes, Bytes(12 * 4));
   EXPECT_EQ(op_called(program, "f.mb0.root.gather").bytes, Bytes(8 * 2));
   // The optimizer updates 3 elements of each block and 2 of the root, 28 B each.
-  EXPECT_EQ(op_called(program, "optimizer").work.bytes, 28.0 * (3 * 3 + 2));
+  EXPECT_EQ(op_called(program, "optimizer").work->bytes, 28.0 * (3 * 3 + 2));
 }
 
 FsdpUnits equal_blocks(std::size_t blocks, std::int64_t elements) {

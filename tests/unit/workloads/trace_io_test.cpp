@@ -58,13 +58,13 @@ TEST(ReadTrace, ReadsProgramsAndBindings) {
 
 TEST(ReadTrace, ReadsTheWorkOfKernels) {
   const Program first = trace_of(kStages).programs[0];
-  EXPECT_EQ(op_called(first, "f").work.duration, Time::picoseconds(2'000'000'000));
-  EXPECT_EQ(op_called(first, "w").work.flops, 1.5e12);
-  EXPECT_EQ(op_called(first, "w").work.bytes, 3e6);
-  EXPECT_EQ(op_called(first, "w").work.type, DataType::kFp16);
-  EXPECT_EQ(op_called(first, "m").work.flops, 2.0 * 4096 * 4096 * 11008);
+  EXPECT_EQ(op_called(first, "f").work->duration, Time::picoseconds(2'000'000'000));
+  EXPECT_EQ(op_called(first, "w").work->flops, 1.5e12);
+  EXPECT_EQ(op_called(first, "w").work->bytes, 3e6);
+  EXPECT_EQ(op_called(first, "w").work->type, DataType::kFp16);
+  EXPECT_EQ(op_called(first, "m").work->flops, 2.0 * 4096 * 4096 * 11008);
   // Not causal: 4 b s^2 heads head_dim forward, 2.5 times that backward.
-  EXPECT_EQ(op_called(first, "a").work.flops, 2.5 * 4.0 * 4096 * 4096 * 32 * 128);
+  EXPECT_EQ(op_called(first, "a").work->flops, 2.5 * 4.0 * 4096 * 4096 * 32 * 128);
 }
 
 TEST(ReadTrace, ReadsCollectives) {
@@ -122,13 +122,13 @@ TEST(WriteTrace, RoundTripsTheOtherWidthsOfAttention) {
     {"id": "a", "op": "compute", "stream": "main", "attention": {"batch": 1, "sequence": 8, "heads": 4,
      "head_dim": 24, "keys": 32, "value_dim": 16, "window": 5}}]}},
     "bindings": [{"ranks": "0-1", "program": "p"}]})");
-  const KernelWork& work = trace.programs[0].ops[0].work;
+  const KernelWork& work = *trace.programs[0].ops[0].work;
   EXPECT_EQ(work.attention->keys, 32);
   EXPECT_EQ(work.attention->value_dim, 16);
   EXPECT_EQ(work.attention->window, 5);
   const std::string text = write_trace(trace);
-  EXPECT_EQ(trace_of(text).programs[0].ops[0].work.flops, work.flops);
-  EXPECT_EQ(trace_of(text).programs[0].ops[0].work.bytes, work.bytes);
+  EXPECT_EQ(trace_of(text).programs[0].ops[0].work->flops, work.flops);
+  EXPECT_EQ(trace_of(text).programs[0].ops[0].work->bytes, work.bytes);
   EXPECT_EQ(write_trace(trace_of(text)), text);
 }
 

@@ -40,7 +40,7 @@ std::string text_of(const Op& op) {
   return fmt::format(
       "{} kind {} stream {} after {} work [{}] {} slot {} bytes {} splits {} {} {} root {} transfers {} {} "
       "{} {} {}",
-      op.id, static_cast<int>(op.kind), op.stream, op.after, text_of(op.work), name_of(op.collective),
+      op.id, static_cast<int>(op.kind), op.stream, op.after, text_of(*op.work), name_of(op.collective),
       op.group_slot, op.bytes.count(), op.splits ? static_cast<std::int64_t>(*op.splits) : -1,
       name_of(op.type), name_of(op.reduction), op.root ? static_cast<std::int64_t>(*op.root) : -1,
       text_of(op.transfers), name_of(op.phase), op.layer, op.microbatch, op.group_kind);
