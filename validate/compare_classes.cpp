@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
-#include <set>
 #include <tuple>
 
 #include "sim/base/unit_text.h"
@@ -25,11 +25,21 @@ std::string name_of_class(std::string_view operation, std::optional<Bytes> bytes
   return group.empty() ? text : text + ", " + group;
 }
 
-/// One measured class in the model's words.
+/// One class in the model's words.
 struct Known {
   std::string operation, group;
   std::optional<Bytes> bytes;
-  double count = 0, seconds = 0;  // per step and rank; of one
+  std::uint32_t ranks = 0;
+  double count = 0, seconds = 0;  // per step and rank that takes part; of one, on average
+  // Predicted ones alone: over what stands together here.
+  double groups = 0, least = 0, most = 0;  // groups; counts of one rank
+
+  void add(double more, double each) {
+    if (more <= 0) return;
+    seconds = (seconds * count + each * more) / (count + more);
+    count += more;
+  }
+  [[nodiscard]] double all() const { return count * seconds; }
 };
 
 // Sizes from the predicted calls, where both sides make as many calls of an operation whose sizes are not
@@ -47,6 +57,11 @@ std::optional<Bytes> size_by_position(const MeasuredCollective& c, const Measure
   return sizes.size() == measured ? std::optional(sizes[*c.position]) : std::nullopt;
 }
 
+// Where two sizes read alike.
+std::string name_in_bytes(const Known& k) {
+  return fmt::format("{} {} B{}{}", k.operation, k.bytes->count(), k.group.empty() ? "" : ", ", k.group);
+}
+
 std::vector<Known> known_classes(const MeasuredStep& m, const PredictedStep& p) {
   std::map<std::tuple<std::string, std::string, std::int64_t>, Known> classes;
   for (const MeasuredCollective& c : m.collectives) {
@@ -60,55 +75,99 @@ std::vector<Known> known_classes(const MeasuredStep& m, const PredictedStep& p) 
     known.operation = operation;
     known.group = group;
     known.bytes = bytes;
-    known.seconds = (known.seconds * known.count + c.time.seconds() * c.count) / (known.count + c.count);
-    known.count += c.count;
+    known.add(c.count, c.time.seconds());
   }
   std::vector<Known> list;
   list.reserve(classes.size());
   for (auto& [key, known] : classes) list.push_back(std::move(known));
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Known& a, const Known& b) { return a.count * a.seconds > b.count * b.seconds; });
   return list;
 }
 
-const CollectiveRecord* predicted_like(const Known& known, const RunResult& p) {
-  if (!known.bytes) return nullptr;
-  for (const CollectiveRecord& c : p.collectives)
-    if (c.operation == known.operation && c.group == known.group && same_size(c.bytes, *known.bytes))
-      return &c;
-  return nullptr;
+// One record for each choice and place in the machine: those of one size are one class here.
+std::vector<Known> predicted_classes(const RunResult& p) {
+  std::vector<Known> list;
+  for (const CollectiveRecord& c : p.collectives) {
+    const auto same = std::find_if(list.begin(), list.end(), [&](const Known& k) {
+      return k.operation == c.operation && k.group == c.group && k.bytes == c.bytes;
+    });
+    Known& known = same != list.end() ? *same : list.emplace_back();
+    known.operation = c.operation;
+    known.group = c.group;
+    known.bytes = c.bytes;
+    known.ranks = std::max(known.ranks, c.ranks);
+    const auto count = static_cast<double>(c.count);
+    known.least = known.groups > 0 ? std::min(known.least, count) : count;
+    known.most = std::max(known.most, count);
+    known.groups += static_cast<double>(c.groups);
+    known.add(count * static_cast<double>(c.groups), c.time.seconds());
+  }
+  for (Known& known : list) known.count /= known.groups;
+  return list;
+}
+
+// The predicted class nearest in size.
+std::optional<std::size_t> like(const Known& known, const std::vector<Known>& predicted) {
+  std::optional<std::size_t> found;
+  if (!known.bytes) return found;
+  const auto off = [&](std::size_t i) { return std::abs((*predicted[i].bytes - *known.bytes).as_double()); };
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const Known& k = predicted[i];
+    if (k.operation != known.operation || k.group != known.group || !same_size(*k.bytes, *known.bytes))
+      continue;
+    if (!found || off(i) < off(*found)) found = i;
+  }
+  return found;
 }
 
 }  // namespace
 
 void compare_classes(Validation& v, const MeasuredStep& m, const PredictedStep& p) {
-  std::set<const CollectiveRecord*> found;
   Comparison& comparison = *v.comparison;
+  const std::vector<Known> predicted = predicted_classes(p.result);
+  std::vector<Known> measured(predicted.size());
+  const auto lack = [&](const Known& known, const char* why) {
+    comparison.missing.push_back(
+        {fmt::format("{} ({:.3g} a step)", name_of_class(known.operation, known.bytes, known.group),
+                     known.count),
+         known.seconds, std::nullopt, why});
+  };
   for (const Known& known : known_classes(m, p)) {
-    const std::string name = name_of_class(known.operation, known.bytes, known.group);
-    const CollectiveRecord* const like = predicted_like(known, p.result);
-    if (like == nullptr) {
+    if (const auto i = like(known, predicted))
+      measured[*i].add(known.count, known.seconds);
+    else
+      lack(known, known.bytes ? "not in the prediction" : "the measurement does not say its size");
+  }
+  std::map<std::string, int> named;
+  for (const Known& k : predicted) ++named[name_of_class(k.operation, k.bytes, k.group)];
+  std::vector<std::size_t> order(predicted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return measured[a].all() > measured[b].all(); });
+  for (const std::size_t i : order) {
+    const Known& like = predicted[i];
+    const Known& known = measured[i];
+    std::string name = name_of_class(like.operation, like.bytes, like.group);
+    if (named[name] > 1) name = name_in_bytes(like);
+    if (known.all() <= 0) {
       comparison.missing.push_back(
-          {fmt::format("{} ({:.3g} a step)", name, known.count), known.seconds, std::nullopt,
-           known.bytes ? "not in the prediction" : "the measurement does not say its size"});
+          {name, known.count > 0 ? std::optional(0.0) : std::nullopt, like.seconds,
+           known.count > 0 ? "measured as 0: no relative error" : "not in the measurement"});
       continue;
     }
-    found.insert(like);
-    const std::string what = m.waiting_separated ? name : name + ", waiting included";
-    ValidationRow row{.id = name, .what = what, .system = m.source, .source = m.format};
-    row.gpus = like->ranks;
+    ValidationRow row{.id = name,
+                      .what = m.waiting_separated ? name : name + ", waiting included",
+                      .system = m.source,
+                      .source = m.format};
+    row.gpus = like.ranks;
     row.measured = known.seconds;
-    row.predicted = like->time.seconds();
+    row.predicted = like.seconds;
     v.rows.push_back(std::move(row));
-    const auto count = static_cast<double>(like->count);
-    if (std::abs(count - known.count) > 1e-9 * count)
+    // Ranks between stages send and receive for several pairs.
+    const bool differs = known.count < like.least * (1 - 1e-9) || known.count > like.most * (1 + 1e-9);
+    if (differs && like.operation != name_of(CollectiveKind::kSendRecv))
       comparison.notes.push_back(
-          fmt::format("{}: {:.3g} a step measured, {} predicted", name, known.count, like->count));
+          fmt::format("{}: {:.3g} a step measured, {:.3g} predicted", name, known.count, like.count));
   }
-  for (const CollectiveRecord& c : p.result.collectives)
-    if (!found.contains(&c))
-      comparison.missing.push_back({name_of_class(c.operation, c.bytes, c.group), std::nullopt,
-                                    c.time.seconds(), "not in the measurement"});
 }
 
 }  // namespace busbar

@@ -58,11 +58,19 @@ class Parts {
 };
 
 // Kinds of the model's groups by what frameworks call theirs. Source: torch.distributed's default_pg and the
-// mesh names of torchtitan; Megatron-Core, core/parallel_state.py (TENSOR_MODEL_PARALLEL_GROUP, ...).
+// mesh names of torchtitan; Megatron-Core, core/parallel_state.py (TENSOR_MODEL_PARALLEL_GROUP,
+// EMBEDDING_GROUP, ...).
 std::string kind_by_name(const std::string& name) {
-  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"tensor", "tp"}, {"pipeline", "pp"}, {"context", "cp"}, {"expert", "ep"},   {"data", "dp"},
-      {"fsdp", "dp"},   {"ddp", "dp"},      {"shard", "dp"},   {"replicate", "dp"}};
+  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"embedding", "embedding"},
+                                                                             {"tensor", "tp"},
+                                                                             {"pipeline", "pp"},
+                                                                             {"context", "cp"},
+                                                                             {"expert", "ep"},
+                                                                             {"data", "dp"},
+                                                                             {"fsdp", "dp"},
+                                                                             {"ddp", "dp"},
+                                                                             {"shard", "dp"},
+                                                                             {"replicate", "dp"}};
   std::string text = name;
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -83,12 +91,41 @@ std::vector<std::string> kinds_with(const RunResult& p, std::int64_t ranks) {
   return kinds;
 }
 
-void compare_groups(Parts& parts, const MeasuredStep& m, const RunResult& p) {
+// The mean over the ranks that were measured, each as long as the step; where they are not known one by one,
+// that of the rank that ends last.
+TimeSplit split_like(const MeasuredStep& m, const RunResult& p) {
+  TimeSplit sum;
+  std::int64_t ranks = 0;
+  for (const MeasuredRank& rank : m.ranks) {
+    const auto known = std::find_if(p.rank_splits.begin(), p.rank_splits.end(),
+                                    [&](const RankSplit& s) { return s.rank == rank.rank; });
+    if (known == p.rank_splits.end()) return p.split;
+    const TimeSplit& s = known->split;
+    sum.compute += s.compute;
+    sum.exposed += s.exposed;
+    sum.bubble += s.bubble;
+    sum.straggler_wait += s.straggler_wait;
+    sum.idle += s.idle + (p.step_time - s.step);
+    sum.communication += s.communication;
+    for (const auto& [kind, exposed] : s.exposed_by_group) sum.exposed_by_group[kind] += exposed;
+    ++ranks;
+  }
+  if (ranks == 0) return p.split;
+  const auto mean = [&](Time& time) { time = Time::picoseconds(time.ps() / ranks); };
+  for (Time TimeSplit::*part : {&TimeSplit::compute, &TimeSplit::exposed, &TimeSplit::bubble,
+                                &TimeSplit::straggler_wait, &TimeSplit::idle, &TimeSplit::communication})
+    mean(sum.*part);
+  for (auto& [kind, exposed] : sum.exposed_by_group) mean(exposed);
+  sum.step = p.step_time;
+  return sum;
+}
+
+void compare_groups(Parts& parts, const MeasuredStep& m, const RunResult& p, const TimeSplit& t) {
   std::map<std::string, Time> measured;
   for (const MeasuredGroup& g : m.groups)
     if (const std::string kind = group_kind_of(g.name, g.ranks, p); !kind.empty())
       measured[kind] += g.exposed;
-  for (const auto& [kind, predicted] : p.split.exposed_by_group) {
+  for (const auto& [kind, predicted] : t.exposed_by_group) {
     const std::string what = "exposed " + kind;
     if (!m.waiting_separated)
       parts.miss(what, predicted, "the measurement does not tell waiting from transfer");
@@ -100,7 +137,7 @@ void compare_groups(Parts& parts, const MeasuredStep& m, const RunResult& p) {
 }
 
 void compare_split(Parts& parts, const MeasuredStep& m, const RunResult& p) {
-  const TimeSplit& t = p.split;
+  const TimeSplit t = split_like(m, p);
   if (!m.split) {
     parts.miss("compute", t.compute);
     parts.miss("communication", t.communication);
@@ -128,7 +165,7 @@ void compare_split(Parts& parts, const MeasuredStep& m, const RunResult& p) {
   if (m.groups.empty())
     for (const auto& [kind, exposed] : t.exposed_by_group) parts.miss("exposed " + kind, exposed);
   else
-    compare_groups(parts, m, p);
+    compare_groups(parts, m, p, t);
   parts.compare("idle", s.idle, t.idle);
 }
 
@@ -233,6 +270,10 @@ Validation compare_step(const MeasuredStep& m, const PredictedStep& predicted) {
   if (m.p10 && m.p90)
     c.notes.push_back(fmt::format("step time {} (median), 10th to 90th percentile {} to {}", to_text(step),
                                   to_text(*m.p10), to_text(*m.p90)));
+  if (!m.time && m.rate_p10 && m.rate_p90)
+    c.notes.push_back(
+        fmt::format("{:.0f} tokens/s per GPU (median), 10th to 90th percentile {:.0f} to {:.0f}",
+                    *m.tokens_per_s_per_gpu, *m.rate_p10, *m.rate_p90));
   if (!m.time) c.notes.emplace_back("the step time is the workload's tokens over the measured tokens/s");
   c.notes.insert(c.notes.end(), m.notes.begin(), m.notes.end());
   sum_up(v);

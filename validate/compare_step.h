@@ -33,10 +33,11 @@ inline constexpr double kSameSize = 0.01;
 
 /// Rows: step time, compute, communication, exposed communication and that of each group, waiting, bubble,
 /// idle, each class of collectives by size. Where the measurement does not tell waiting from transfer,
-/// exposed communication is compared together with waiting and bubble on both sides. What one side lacks is
-/// listed. Settings that contradict the workload are noted. A measurement of tokens/s is turned into a step
-/// time by the workload's tokens. Errors (Error, kInput): neither a time nor a rate that the workload can
-/// turn into one.
+/// exposed communication is compared together with waiting and bubble on both sides. Parts are means over the
+/// ranks that were measured where `rank_splits` has them, else of the rank that ends last. What one side
+/// lacks is listed. Settings that contradict the workload are noted. A measurement of tokens/s is turned into
+/// a step time by the workload's tokens. Errors (Error, kInput): neither a time nor a rate that the workload
+/// can turn into one.
 [[nodiscard]] Validation compare_step(const MeasuredStep& measured, const PredictedStep& predicted);
 
 }  // namespace busbar

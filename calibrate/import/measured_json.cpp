@@ -107,7 +107,9 @@ void add(MeasuredTable& table, ReadRow read) {
   table.rows.push_back(std::move(read.row));
 }
 
-std::string read_head(const JsonValue& root) {
+}  // namespace
+
+std::string read_measured_head(const JsonValue& root) {
   root.only_keys({"schema", "name", "source", "origin", "topology", "workload", "machine", "notes",
                   "collectives", "kernels", "steps"});
   const JsonValue schema = root.at("schema");
@@ -120,11 +122,9 @@ std::string read_head(const JsonValue& root) {
   return text_at(root, "source").value_or("");
 }
 
-}  // namespace
-
 Measurement read_measured_json(const JsonDocument& document, const ImportHints& hints) {
   const JsonValue root = document.root();
-  const std::string source = read_head(root);
+  const std::string source = read_measured_head(root);
   Measurement measurement;
   std::map<TableKey, std::size_t> index;
   const auto collectives = root.find("collectives");

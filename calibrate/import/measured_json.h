@@ -12,6 +12,8 @@ namespace busbar {
 /// row completes the row of its size, algorithm and protocol before it; alone it counts as out of place too,
 /// with a note. `ranks` may come from the members or the hints. `steps` are for validate, and left alone
 /// here. Throws Error (kInput) with the JSON pointer.
+/// Checks the keys of the file, its schema and its origin; its source, "" for none.
+std::string read_measured_head(const JsonValue& root);
 [[nodiscard]] Measurement read_measured_json(const JsonDocument& document, const ImportHints& hints = {});
 
 }  // namespace busbar

@@ -28,6 +28,7 @@ class LineScanner {
   bool next();
   [[nodiscard]] std::string_view line() const { return line_; }
   [[nodiscard]] std::int64_t number() const { return number_; }  // from 1
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }    // no line follows
 
  private:
   std::string_view rest_, line_;

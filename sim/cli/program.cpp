@@ -43,6 +43,10 @@ bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code
   } catch (const CLI::ParseError& e) {
     throw Error({.where = "command line", .message = e.what(), .suggestion = "see --help"});
   }
+  // As from a variable of a script that is not set.
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty()) throw Error({.where = option->get_name(), .expected = "a value", .given = "\"\""});
   return true;
 }
 

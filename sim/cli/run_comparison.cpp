@@ -19,7 +19,7 @@ constexpr std::uint64_t kSeed = 1;
 constexpr double kSmallGap = 0.02;  // of the step time: runs of one job differ by as much
 
 PredictedStep predict(const JobInputs& inputs, const Topology& topology, const Profile& profile,
-                      StepTrace& trace) {
+                      const std::vector<MeasuredStep>& measured, StepTrace& trace) {
   auto [loaded, workload] = load_step(inputs, topology, kSeed);
   trace = std::move(loaded);
   PredictedStep predicted;
@@ -28,7 +28,12 @@ PredictedStep predict(const JobInputs& inputs, const Topology& topology, const P
   else
     predicted.settings["gpus"] = trace.ranks;
   predicted.calls = calls_of(trace);
-  predicted.result = simulate(topology, trace, profile, {});
+  SimOptions options;
+  for (const MeasuredStep& step : measured)
+    for (const MeasuredRank& rank : step.ranks)
+      if (rank.rank >= 0 && rank.rank < trace.ranks)
+        options.splits.push_back(static_cast<std::uint32_t>(rank.rank));
+  predicted.result = simulate(topology, trace, profile, options);
   return predicted;
 }
 
@@ -49,7 +54,7 @@ std::vector<Validation> compare_measured(const ValidateOptions& o, const Profile
   if (!measured.steps.empty()) {
     require_workload(inputs, measured.steps.front().source);
     StepTrace trace;
-    const PredictedStep predicted = predict(inputs, topology, profile, trace);
+    const PredictedStep predicted = predict(inputs, topology, profile, measured.steps, trace);
     for (const MeasuredStep& step : measured.steps) {
       found.push_back(compare_step(step, predicted));
       add_closing(found.back(), {.topology = &topology, .trace = &trace, .profile = &profile});

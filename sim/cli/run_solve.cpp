@@ -42,9 +42,15 @@ struct Asked {
 std::vector<Asked> asked_of(const SolveOptions& o, const MeasuredInput& measured, const StepTrace& trace) {
   std::vector<Asked> list;
   for (const MeasuredStep& step : measured.steps) {
-    const Time time =
-        step.time ? *step.time : time_of_rate(step.tokens_per_s_per_gpu.value_or(0), trace, step.source);
-    list.push_back({step.source, {time, step.p10, step.p90, o.tolerance}});
+    SolveTarget target{.p10 = step.p10, .p90 = step.p90, .tolerance = o.tolerance};
+    if (step.time) {
+      target.time = *step.time;
+    } else {
+      target.time = time_of_rate(step.tokens_per_s_per_gpu.value_or(0), trace, step.source);
+      if (step.rate_p90) target.p10 = time_of_rate(*step.rate_p90, trace, step.source);
+      if (step.rate_p10) target.p90 = time_of_rate(*step.rate_p10, trace, step.source);
+    }
+    list.push_back({step.source, target});
   }
   if (o.step_time) list.push_back({"the measured step", {.time = *o.step_time, .tolerance = o.tolerance}});
   if (o.tokens_per_s_gpu)
@@ -115,6 +121,10 @@ std::vector<SolvedStep> solve_steps(const SolveOptions& o, const MeasuredInput& 
   std::vector<SolvedStep> solved;
   for (const Asked& asked : asked_of(o, measured, trace))
     solved.push_back({asked.name, solutions_of(o, step, asked)});
+  if (!o.output.empty() && solved.size() > 1)
+    throw Error({.where = "--output",
+                 .expected = "one measured step, whose solution it keeps",
+                 .given = fmt::format("{} steps", solved.size())});
   if (!o.output.empty()) write_solved_profile(o, step, solved.front());
   return solved;
 }
@@ -131,7 +141,7 @@ int run_solve(const SolveOptions& o) {
   const Topology topology = read_topology(inputs.topology, o.seed);
   const Profile profile = profile_called(o.calibration);
   MeasuredInput measured;
-  if (!o.measured.empty()) measured = read_measured_inputs(o.measured);
+  if (!o.measured.empty()) measured = read_measured_inputs(o.measured, o.hints);
   const bool has_step = o.measured.empty() || !measured.steps.empty();
   if (!has_step && !o.output.empty())
     throw Error({.where = "--output", .message = "collectives do not tell how fast kernels are"});

@@ -23,8 +23,9 @@ constexpr const char* kExamples =
     "  simulate --topology dgx2x8.json --workload w.json --calibration profile.json";
 
 struct RawSolve {
-  std::string step_time, tolerance;
+  std::string step_time, tolerance, collective;
   std::optional<double> tokens;
+  std::optional<std::int64_t> ranks;
   std::int64_t seed = 1;
 };
 
@@ -46,6 +47,9 @@ void declare(CLI::App& app, SolveOptions& o, RawSolve& raw) {
       "steps: traces of PyTorch's profiler, training logs, busbar.measured/1; or collectives: output of "
       "nccl-tests, its JSON, OSU, CSV, "
       "busbar.measured/1");
+  app.add_option("--collective", raw.collective, "with --measured: the operation of tables that do not say");
+  app.add_option("--ranks", raw.ranks, "with --measured: the number of ranks of tables that do not say")
+      ->check(CLI::PositiveNumber);
   app.add_option("--step-time", raw.step_time, "the measured step instead, such as \"412 ms\"");
   app.add_option("--tokens-per-gpu", raw.tokens, "the measured step instead, as tokens/s of one GPU")
       ->check(CLI::PositiveNumber);
@@ -76,6 +80,8 @@ void read_raw(SolveOptions& o, const RawSolve& raw) {
     o.step_time = std::get<Time>(parsed);
   }
   if (!raw.tolerance.empty()) o.tolerance = tolerance_called(raw.tolerance, "2%");
+  if (!raw.collective.empty()) o.hints.operation = collective_called(raw.collective);
+  o.hints.ranks = raw.ranks;
   o.tokens_per_s_gpu = raw.tokens;
   o.seed = static_cast<std::uint64_t>(raw.seed);
 }
@@ -90,6 +96,8 @@ void check(const SolveOptions& o) {
     bad_line(
         "-o goes with --solve compute-efficiency alone: links and launches are described in the topology "
         "and the workload");
+  if (o.measured.empty() && (o.hints.operation || o.hints.ranks))
+    bad_line("--collective and --ranks go with --measured");
   if (o.json == "-" && o.output == "-") bad_line("only one of --json and -o can go to standard output");
 }
 

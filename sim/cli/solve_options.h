@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/import/raw_table.h"
 #include "sim/base/units.h"
 
 namespace busbar {
@@ -15,6 +16,7 @@ struct SolveOptions {
   std::string topology, workload;
   std::vector<std::string> sets;           // "key.path=value"
   std::vector<std::string> measured;       // files; or one of the next two
+  ImportHints hints;                       // for files that do not say
   std::optional<Time> step_time;           // of one step
   std::optional<double> tokens_per_s_gpu;  // the same as a rate
   double tolerance = 0.02;                 // of a measurement without percentiles

@@ -48,7 +48,8 @@ std::vector<CollectiveRecord> collectives_of(Replay& replay) {
         .algorithm = r.algorithm,
         .protocol = r.protocol,
         .channels = r.channels,
-        .count = std::llround(replay.counted_share() * static_cast<double>(r.runs_per_group()))};
+        .count = std::llround(replay.counted_share() * static_cast<double>(r.runs_per_group())),
+        .groups = r.groups};
     c.time = r.mean_time();
     c.exposed = Time::picoseconds(std::llround(replay.counted_share() * r.exposed_ps /
                                                (static_cast<double>(r.groups) * std::max(1U, r.ranks))));
@@ -267,6 +268,8 @@ RunResult simulate_once(const Topology& topology, const StepTrace& trace, const 
   if (options.explain) replay.explain();
   replay.run();
   RunResult result = result_of(replay, topology, trace, profile);
+  for (const std::uint32_t rank : options.splits)
+    result.rank_splits.push_back({rank, split_of(replay, replay.system().player_of_rank[rank])});
   if (options.details) result.layout = drawing_of(replay, topology, result.step_time);
   return result;
 }

@@ -20,6 +20,7 @@ struct SimOptions {
   /// Steps only, for records and pages: the timeline of a rank of each program, and the machine with its
   /// loads.
   bool details = false;
+  std::vector<std::uint32_t> splits;  // steps only: ranks whose times are given one by one
   /// Steps: replay one rank for each class that behaves alike. Times do not depend on it. Explanations, which
   /// name ranks, always take them all.
   bool symmetry = true;

@@ -37,8 +37,8 @@ struct MeasuredGroup {
   Time exposed;            // of `MeasuredSplit::exposed`
 };
 
-/// The collectives of one step that are alike. `time` is the median of one, without waiting where that could
-/// be told apart.
+/// The collectives of one step that are alike. `time` is the mean of one, as the prediction has it, without
+/// waiting where that could be told apart.
 struct MeasuredCollective {
   std::optional<CollectiveKind> operation;  // none: a kernel that does not say
   std::string group;                        // as in MeasuredGroup
@@ -46,7 +46,7 @@ struct MeasuredCollective {
   std::optional<Bytes> bytes;               // nccl-tests' size; none: the source does not say
   /// Where it does not: the number of the call among those of its operation and group in a step, from 0.
   std::optional<std::size_t> position;
-  double count = 0;  // per step and rank
+  double count = 0;  // per step and rank that takes part
   Time time;
   std::string kernel;  // what ran: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"; may be empty
 };
@@ -65,6 +65,7 @@ struct MeasuredStep {
   std::optional<Time> time;  // median
   std::optional<Time> p10, p90;
   std::optional<double> tokens_per_s_per_gpu;  // of logs that print no time
+  std::optional<double> rate_p10, rate_p90;    // of it
   std::optional<MeasuredSplit> split;
   bool waiting_separated = false;  // from transfers: the files of several members of each group are read
   std::vector<MeasuredRank> ranks;

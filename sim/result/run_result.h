@@ -39,11 +39,18 @@ struct CollectiveRecord {
   Bytes bytes;
   std::string algorithm, protocol;
   std::int64_t channels = 0;
-  std::int64_t count = 0;  // per member rank
-  Time time;               // mean of one operation, from the last arrival to the end
-  Time exposed;            // of all of them, mean over member ranks
+  std::int64_t count = 0;    // per member rank
+  std::uint64_t groups = 1;  // distinct ones that run it
+  Time time;                 // mean of one operation, from the last arrival to the end
+  Time exposed;              // of all of them, mean over member ranks
   double algbw_Bps = 0, busbw_Bps = 0;
   double attainable_busbw_Bps = 0;  // with the machine to itself; 0: not known
+};
+
+/// Of one rank.
+struct RankSplit {
+  std::uint32_t rank = 0;
+  TimeSplit split;
 };
 
 /// Links that carried the same, under one name.
@@ -122,6 +129,7 @@ struct RunResult {
   std::optional<std::pair<Time, Time>> step_time_interval;  // 95 %, of a profile that has draws
   std::uint32_t last_rank = 0;                              // ends last; ties: the lowest
   TimeSplit split;                                          // of last_rank
+  std::vector<RankSplit> rank_splits;                       // of the ranks asked for
   double tokens = 0, model_flops = 0;                       // per step, all ranks; 0: unknown
   /// FLOPs of all kernels, per step, all ranks: the model's, what is recomputed (also inside fused
   /// attention's backward), and padding. 0: unknown, as where a kernel is given by its duration.

@@ -65,6 +65,25 @@ std::string joined(const std::vector<std::string>& notes) {
   return text;
 }
 
+std::string with_null_for_nan(std::string_view json) {
+  std::string text;
+  bool quoted = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '"' && (i == 0 || json[i - 1] != '\\')) quoted = !quoted;
+    std::size_t length = 0;
+    if (!quoted)
+      for (const std::string_view word : {"-Infinity", "Infinity", "NaN"})
+        if (length == 0 && json.substr(i).starts_with(word)) length = word.size();
+    if (length == 0) {
+      text += json[i];
+      continue;
+    }
+    text += "null";
+    i += length - 1;
+  }
+  return text;
+}
+
 template <class Get>
 std::vector<double> values_of(const TrainingLog& log, Get get) {
   std::vector<double> values;
@@ -97,7 +116,11 @@ MeasuredStep step_of(TrainingLog log) {
     step.p10 = Time::from_seconds(quantile(seconds, 0.1));
     step.p90 = Time::from_seconds(quantile(seconds, 0.9));
   }
-  if (!rates.empty()) step.tokens_per_s_per_gpu = median_of(rates);
+  if (!rates.empty()) {
+    step.tokens_per_s_per_gpu = median_of(rates);
+    step.rate_p10 = quantile(rates, 0.1);
+    step.rate_p90 = quantile(rates, 0.9);
+  }
   step.settings = std::move(log.settings);
   step.notes = std::move(log.notes);
   return step;
@@ -136,6 +159,17 @@ std::optional<double> number_after(std::string_view line, std::string_view key) 
       break;
   }
   return parse_decimal(number);
+}
+
+std::optional<JsonDocument> json_of_line(TrainingLog& log, std::string_view json, std::int64_t line,
+                                         bool may_be_cut) {
+  try {
+    return JsonDocument::parse(with_null_for_nan(json), at_line(log.name, line));
+  } catch (const Error&) {
+    if (!may_be_cut) throw;
+    log.notes.push_back(fmt::format("line {}, the last one, is cut and left out", line));
+    return std::nullopt;
+  }
 }
 
 std::optional<std::int64_t> count_of(std::optional<double> value) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/json_reader.h"
 #include "sim/result/measured_step.h"
 
 namespace busbar {
@@ -47,6 +48,11 @@ struct TrainingLog {
 /// The decimal number that follows the first `key` in `line`, past blanks, ':' and '='; thousands may be set
 /// off by commas. none: no such key, or no number there ("nan" is none).
 [[nodiscard]] std::optional<double> number_after(std::string_view line, std::string_view key);
+
+/// The JSON of a line of a log: Python writes NaN and Infinity, which are read as null. none: the last line
+/// of the text, cut; a note says so. Errors (Error, kInput): not JSON.
+[[nodiscard]] std::optional<JsonDocument> json_of_line(TrainingLog& log, std::string_view json,
+                                                       std::int64_t line, bool may_be_cut);
 
 /// `value` as a count from 1 to 2^40; none: it is no such number.
 [[nodiscard]] std::optional<std::int64_t> count_of(std::optional<double> value);

@@ -63,6 +63,7 @@ void append(Measurement& all, Measurement more) {
 
 void read_json(MeasuredInput& input, const std::string& path, const ImportHints& hints) {
   const JsonDocument document = JsonDocument::parse(load_text(path), path);
+  read_measured_head(document.root());
   std::vector<MeasuredStep> steps = read_measured_steps(document);
   if (steps.empty() || document.root().find("collectives"))
     append(input.collectives, read_measured_json(document, hints));

@@ -1,17 +1,21 @@
 #include "validate/import/measured_steps_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
+#include "sim/base/unit_text.h"
 
 namespace busbar {
 
 namespace {
 
 constexpr double kLongest_s = 86400;
+constexpr double kMostParts = 1.1;  // of the step: parts are medians of their own
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 constexpr std::array<std::string_view, 12> kSettings = {
     "gpus",        "batch.micro", "batch.global", "batch.sequence", "parallel.tp",  "parallel.pp",
@@ -41,6 +45,11 @@ void read_split(const JsonValue& row, MeasuredStep& step) {
   if (!any) return;
   MeasuredSplit split;
   for (const auto& [key, part] : kParts) split.*part = time_at(row.at(key));
+  const Time parts = split.compute + split.exposed + split.waiting + split.bubble + split.idle;
+  if (parts.seconds() > kMostParts * step.time->seconds())
+    row.fail_because(
+        fmt::format("compute, exposed communication, waiting, bubble and idle are {} of a step of {}",
+                    to_text(parts), to_text(*step.time)));
   step.split = split;
   step.waiting_separated = true;
 }
@@ -54,6 +63,8 @@ MeasuredStep read_step(const JsonValue& row) {
   if (*step.time <= Time::zero()) time.fail("a time above 0");
   if (const auto p10 = row.find("p10_s")) step.p10 = time_at(*p10);
   if (const auto p90 = row.find("p90_s")) step.p90 = time_at(*p90);
+  if (step.p10 && *step.p10 > *step.time) row.at("p10_s").fail("at most step_time_s, which is the median");
+  if (step.p90 && *step.p90 < *step.time) row.at("p90_s").fail("at least step_time_s, which is the median");
   if (const auto settings = row.find("settings")) read_settings(*settings, step);
   read_split(row, step);
   return step;

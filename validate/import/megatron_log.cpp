@@ -47,6 +47,7 @@ void take_layout(TrainingLog& log, std::string_view line, std::int64_t number) {
 void take_iteration(TrainingLog& log, std::string_view line, std::int64_t number) {
   const std::size_t at = line.find("elapsed time per iteration");
   if (at == std::string_view::npos || line.find("iteration ") >= at) return;
+  if (line.find('|', at) == std::string_view::npos) return;  // cut: a bar follows each figure
   LogIteration iteration{.line = number};
   // Primus prints "6381.4/6381.4": of this iteration, and on average. Others the mean since the line before.
   if (const auto ms = number_after(line, "elapsed time per iteration (ms)"); ms && *ms > 0)

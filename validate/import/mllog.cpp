@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/json_reader.h"
@@ -22,6 +24,9 @@ std::optional<double> number_at(const std::optional<JsonValue>& object, std::str
 struct Run {
   std::optional<double> global_batch;
   std::map<double, double> blocks;  // samples at the beginning of a block -> ms
+  // Several ranks may log: the first to begin and the first to end one count.
+  std::optional<double> evaluating_since;
+  double in_evaluation = 0;  // ms
 };
 
 std::optional<double> samples_of(const std::optional<JsonValue>& metadata) {
@@ -32,7 +37,7 @@ std::optional<double> samples_of(const std::optional<JsonValue>& metadata) {
 
 // Blocks of training: between the beginnings of two of them lie as many samples as their metadata differ by,
 // and an evaluation, which is taken off.
-void take(TrainingLog& log, Run& run, const JsonValue& root, std::int64_t line, double& in_evaluation) {
+void take(TrainingLog& log, Run& run, const JsonValue& root, std::int64_t line) {
   const auto key = root.find("key");
   if (!key || !key->is_string()) return;
   const std::string name = key->string();
@@ -44,11 +49,12 @@ void take(TrainingLog& log, Run& run, const JsonValue& root, std::int64_t line, 
   } else if (name == "max_sequence_length" && value && value->is_number()) {
     if (const auto length = count_of(value->number(0, kMost))) log.set("batch.sequence", *length, line);
   } else if (time && name == "eval_start") {
-    in_evaluation -= *time;
+    if (!run.evaluating_since) run.evaluating_since = time;
   } else if (time && name == "eval_stop") {
-    in_evaluation += *time;
+    if (run.evaluating_since) run.in_evaluation += *time - *std::exchange(run.evaluating_since, std::nullopt);
   } else if (time && (name == "block_start" || name == "block_stop")) {
-    if (const auto samples = samples_of(metadata)) run.blocks.try_emplace(*samples, *time - in_evaluation);
+    if (const auto samples = samples_of(metadata))
+      run.blocks.try_emplace(*samples, *time - run.in_evaluation);
   }
 }
 
@@ -68,14 +74,13 @@ TrainingLog read_mllog(std::string_view text, const std::string& name) {
   constexpr std::string_view kMark = ":::MLLOG ";
   TrainingLog log{.name = name, .format = "MLPerf log"};
   Run run;
-  double in_evaluation = 0;
   LineScanner lines(text);
   while (lines.next()) {
     const std::size_t at = lines.line().find(kMark);
     if (at == std::string_view::npos) continue;
-    const JsonDocument document =
-        JsonDocument::parse(lines.line().substr(at + kMark.size()), at_line(name, lines.number()));
-    take(log, run, document.root(), lines.number(), in_evaluation);
+    const auto document = json_of_line(log, lines.line().substr(at + kMark.size()), lines.number(),
+                                       lines.at_end() && !text.ends_with('\n'));
+    if (document) take(log, run, document->root(), lines.number());
   }
   add_iterations(log, run);
   log.notes.emplace_back(

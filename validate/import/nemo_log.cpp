@@ -69,9 +69,10 @@ TrainingLog read_dllogger(std::string_view text, const std::string& name) {
   LineScanner lines(text);
   while (lines.next()) {
     if (!lines.line().starts_with(kMark)) continue;
-    const JsonDocument document =
-        JsonDocument::parse(lines.line().substr(kMark.size()), at_line(name, lines.number()));
-    const auto data = document.root().find("data");
+    const auto document = json_of_line(log, lines.line().substr(kMark.size()), lines.number(),
+                                       lines.at_end() && !text.ends_with('\n'));
+    if (!document) continue;
+    const auto data = document->root().find("data");
     if (!data || !data->is_object()) continue;
     take_settings(log, *data, lines.number());
     if (const auto seconds = number_of(data->find(kTime)); seconds && *seconds > 0)

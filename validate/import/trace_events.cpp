@@ -101,6 +101,16 @@ void complete_sizes(RankTrace& trace) {
   }
 }
 
+// PyTorch writes the other end of a message alone. Source: pytorch, torch/csrc/profiler/util.cpp,
+// saveNcclMeta.
+void complete_peers(RankTrace& trace) {
+  if (!trace.rank) return;
+  for (TraceCommunication& c : trace.communications) {
+    if (c.call.source >= 0 && c.call.target < 0) c.call.target = *trace.rank;
+    if (c.call.target >= 0 && c.call.source < 0) c.call.source = *trace.rank;
+  }
+}
+
 }  // namespace
 
 std::uint32_t RankTrace::name_index(std::string_view name) {
@@ -112,10 +122,11 @@ std::uint32_t RankTrace::name_index(std::string_view name) {
 }
 
 void resolve_calls(RankTrace& trace) {
-  if (trace.gpu_kernels == 0) take_notes_as_communications(trace);
+  if (trace.gpu_kernels == 0 && !trace.calls_nccl) take_notes_as_communications(trace);
   resolve_by_external_id(trace);
   resolve_by_launch(trace);
   complete_sizes(trace);
+  complete_peers(trace);
   std::stable_sort(
       trace.communications.begin(), trace.communications.end(),
       [](const TraceCommunication& a, const TraceCommunication& b) { return a.span.begin < b.span.begin; });

@@ -63,6 +63,7 @@ struct RankTrace {
   std::vector<TraceNote> notes;
   std::vector<TraceLaunch> launches;
   std::vector<std::string> names{""};
+  bool calls_nccl = false;                              // the host does
   std::size_t events = 0, gpu_kernels = 0;              // all; kernels, communication included
   bool shapes = false, stacks = false, memory = false;  // what the profiler recorded besides
 
@@ -77,7 +78,8 @@ struct RankTrace {
 [[nodiscard]] RankTrace read_rank_trace_text(std::string_view text, const std::string& name);
 
 /// Gives each communication what is known of its call: its own metadata, else that of the call on the host
-/// with its external id, else of the call around its launch. On CPUs the calls are the communications.
+/// with its external id, else of the call around its launch. On CPUs the calls are the communications, but
+/// NCCL's, which return before anything is sent.
 void resolve_calls(RankTrace& trace);
 
 /// "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)" -> all_reduce; "nccl:_all_gather_base" -> all_gather.

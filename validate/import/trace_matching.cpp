@@ -9,8 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "sim/result/error_figures.h"
-
 namespace busbar {
 
 namespace {
@@ -34,6 +32,17 @@ struct Call {
 // are).
 using Class = std::tuple<std::optional<CollectiveKind>, std::string, std::int64_t, std::int64_t, std::string,
                          std::int64_t>;
+
+struct Alike {
+  std::int64_t calls = 0, transfer = 0;  // nanoseconds, of all
+  std::set<std::size_t> ranks;           // that take part
+
+  void add(const Call& call) {
+    ++calls;
+    transfer += call.transfer;
+    ranks.insert(call.rank);
+  }
+};
 
 std::string lane_name(const RankTrace& trace, const TraceCommunication& c) {
   if (c.call.source >= 0 && c.call.target >= 0) return fmt::format("{}>{}", c.call.source, c.call.target);
@@ -143,7 +152,7 @@ class Matcher {
 
   void emit() {
     found_.timed.resize(traces_.size());
-    std::map<Class, std::vector<double>> classes;
+    std::map<Class, Alike> classes;
     for (const Call& call : calls_) {
       const RankTrace& trace = traces_[call.rank];
       const TraceCommunication& c = *call.communication;
@@ -154,16 +163,16 @@ class Matcher {
                                          .group = group_of(trace, c)});
       classes[{c.call.operation, trace.names[c.call.group], c.call.ranks, c.call.bytes, trace.names[c.kernel],
                call.position}]
-          .push_back(static_cast<double>(call.transfer));
+          .add(call);
     }
-    const double passes = static_cast<double>(steps_.size() * traces_.size());
-    for (auto& [key, times] : classes) {
+    for (const auto& [key, alike] : classes) {
       const auto& [operation, group, ranks, bytes, kernel, position] = key;
       MeasuredCollective c{.operation = operation, .group = group, .ranks = ranks, .kernel = kernel};
       if (bytes >= 0) c.bytes = Bytes(bytes);
       if (position >= 0) c.position = static_cast<std::size_t>(position);
-      c.count = static_cast<double>(times.size()) / passes;
-      c.time = Time::from_seconds(median_of(std::move(times)) * 1e-9);
+      const auto calls = static_cast<double>(alike.calls);
+      c.count = calls / static_cast<double>(steps_.size() * alike.ranks.size());
+      c.time = Time::from_seconds(static_cast<double>(alike.transfer) * 1e-9 / calls);
       found_.collectives.push_back(std::move(c));
     }
     std::stable_sort(found_.collectives.begin(), found_.collectives.end(),

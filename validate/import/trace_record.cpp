@@ -181,6 +181,7 @@ void TraceRecord::finish_host(RankTrace& trace, TraceSpan span) {
     const auto number = parse_whole(std::string_view(name_).substr(kStep.size()));
     trace.steps.push_back({number.value_or(static_cast<std::int64_t>(trace.steps.size())), span});
   } else if (is_note(name_)) {
+    if (name_.starts_with("nccl:")) trace.calls_nccl = true;
     trace.notes.push_back({.span = span, .thread = thread_, .external = external_, .call = call(trace)});
   } else if (correlation_ >= 0 &&
              (category_.starts_with("cuda_") || category_.starts_with("hip_") || category_ == "runtime")) {

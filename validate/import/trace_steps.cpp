@@ -10,6 +10,7 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
+#include "sim/base/unit_text.h"
 #include "sim/result/error_figures.h"
 #include "validate/import/log_steps.h"
 #include "validate/import/trace_accounting.h"
@@ -20,6 +21,7 @@ namespace busbar {
 namespace {
 
 constexpr double kNanosecond_s = 1e-9;
+constexpr double kUnlike = 1.5;  // our choice: far beyond what ranks of one job differ by
 
 Time time_of(double ns) { return Time::from_seconds(ns * kNanosecond_s); }
 
@@ -65,10 +67,14 @@ void name_ranks(std::vector<RankTrace>& traces, MeasuredStep& step) {
       throw Error({.where = traces[i].source,
                    .expected = "one file for each rank",
                    .given = fmt::format("a second one of rank {}", *traces[i].rank)});
+    if (traces[i].world && *traces[i].rank >= *traces[i].world)
+      throw Error({.where = traces[i].source,
+                   .expected = fmt::format("a rank below {}, its number of ranks", *traces[i].world),
+                   .given = fmt::format("rank {}", *traces[i].rank)});
   }
 }
 
-std::vector<std::int64_t> common_steps(const std::vector<RankTrace>& traces) {
+std::vector<std::int64_t> common_steps(const std::vector<RankTrace>& traces, MeasuredStep& step) {
   std::vector<std::int64_t> common;
   for (const TraceStep& s : traces.front().steps) common.push_back(s.number);
   for (const RankTrace& trace : traces)
@@ -78,6 +84,12 @@ std::vector<std::int64_t> common_steps(const std::vector<RankTrace>& traces) {
     });
   if (common.empty())
     throw Error({.where = traces.front().source, .message = "the traces have no ProfilerStep in common"});
+  std::set<std::int64_t> all;
+  for (const RankTrace& trace : traces)
+    for (const TraceStep& s : trace.steps) all.insert(s.number);
+  for (const std::int64_t number : all)
+    if (std::find(common.begin(), common.end(), number) == common.end())
+      step.notes.push_back(fmt::format("ProfilerStep#{} left out: not in every trace", number));
   return common;
 }
 
@@ -142,6 +154,17 @@ MeasuredSplit mean_of(const std::vector<MeasuredRank>& ranks) {
           .idle = mean(&MeasuredSplit::idle)};
 }
 
+// Ranks of one job wait for each other: their steps are as long.
+void note_unlike_ranks(MeasuredStep& step) {
+  const auto [shortest, longest] =
+      std::minmax_element(step.ranks.begin(), step.ranks.end(),
+                          [](const MeasuredRank& a, const MeasuredRank& b) { return a.step < b.step; });
+  if (longest->step.seconds() <= kUnlike * shortest->step.seconds()) return;
+  step.notes.push_back(fmt::format("a step takes {} on rank {} and {} on rank {}: of one run, in one unit?",
+                                   to_text(shortest->step), shortest->rank, to_text(longest->step),
+                                   longest->rank));
+}
+
 void add_profiler_notes(const RankTrace& trace, MeasuredStep& step) {
   std::string extra;
   const auto add = [&](bool on, const char* what) {
@@ -166,7 +189,11 @@ MeasuredStep step_of(std::vector<RankTrace> traces) {
     resolve_calls(trace);
     bound_steps(trace, step);
   }
-  std::vector<std::int64_t> numbers = common_steps(traces);
+  if (std::any_of(traces.begin(), traces.end(),
+                  [](const RankTrace& t) { return t.gpu_kernels == 0 && t.calls_nccl; }))
+    step.notes.emplace_back(
+        "calls of NCCL on the host and no kernels of the GPU: transfers are not in this trace");
+  std::vector<std::int64_t> numbers = common_steps(traces, step);
   drop_warm_up(numbers, traces.front(), step);
   MatchedCalls matched = match_calls(traces, numbers);
   if (!matched.differing.empty() && matched.differing.size() < numbers.size()) {
@@ -199,6 +226,7 @@ MeasuredStep step_of(std::vector<RankTrace> traces) {
   step.p10 = time_of(quantile(lengths, 0.1));
   step.p90 = time_of(quantile(lengths, 0.9));
   step.split = mean_of(step.ranks);
+  note_unlike_ranks(step);
   for (std::size_t g = 0; g < matched.groups.size(); ++g) {
     double sum = 0;
     for (const double ps : exposed[g]) sum += ps;

@@ -1,6 +1,9 @@
 // Logs of training runs: which lines count, and what they say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "tests/support/errors.h"
 #include "validate/import/training_log.h"
 
@@ -146,6 +149,35 @@ TEST(DllLogger, ABrokenLineIsNamed) {
             std::string::npos);
 }
 
+// Python writes a loss that is no number as NaN.
+TEST(DllLogger, NumbersThatAreNoneDoNotHideTheRest) {
+  const MeasuredStep step = read(
+      R"(DLLL {"data": {"train_step_timing in s": 0.7, "loss": NaN}}
+DLLL {"data": {"train_step_timing in s": 0.5, "loss": -Infinity, "what": "a NaN loss"}}
+)");
+  EXPECT_DOUBLE_EQ(step.time->seconds(), 0.5);  // the first is warm-up
+}
+
+TEST(DllLogger, ALastLineWithoutItsEndIsLeftOut) {
+  const std::string whole = R"(DLLL {"data": {"train_step_timing in s": 0.7}}
+DLLL {"data": {"train_step_timing in s": 0.5}}
+)";
+  const MeasuredStep step = read(whole + R"(DLLL {"data": {"train_step_ti)");
+  EXPECT_DOUBLE_EQ(step.time->seconds(), 0.5);
+  EXPECT_NE(std::find(step.notes.begin(), step.notes.end(), "line 3, the last one, is cut and left out"),
+            step.notes.end());
+}
+
+// A bar follows each figure: "43" may be the beginning of 436.
+TEST(MegatronLog, ALineCutInItsFigureIsNoIteration) {
+  const std::string whole =
+      " iteration 1/ 9 | elapsed time per iteration (ms): 800.0 | loss: 1 |\n"
+      " iteration 2/ 9 | elapsed time per iteration (ms): 436.0 | loss: 1 |\n";
+  const MeasuredStep step = read(whole + " iteration 3/ 9 | elapsed time per iteration (ms): 43");
+  EXPECT_EQ(step.steps, 1U);
+  EXPECT_DOUBLE_EQ(step.time->seconds(), 0.436);
+}
+
 // Two blocks of 64 samples in batches of 16: 4 steps each. The second has 2000 ms less an evaluation of 400
 // ms.
 TEST(MlperfLog, BlocksOfSamplesWithoutEvaluationGiveTheStep) {
@@ -156,13 +188,19 @@ TEST(MlperfLog, BlocksOfSamplesWithoutEvaluationGiveTheStep) {
   const auto samples = [](int n) {
     return "\"value\": null, \"metadata\": {\"samples_count\": " + std::to_string(n) + "}";
   };
-  const MeasuredStep step =
-      read(line("global_batch_size", 1, "\"value\": 16, \"metadata\": {}") +
-           line("block_start", 1000, samples(0)) + line("block_stop", 9000, samples(64)) +
-           line("eval_start", 9000, samples(64)) + line("eval_stop", 9400, samples(64)) +
-           line("block_start", 9400, samples(64)) + line("block_stop", 11000, samples(128)));
+  const std::string text = line("global_batch_size", 1, "\"value\": 16, \"metadata\": {}") +
+                           line("block_start", 1000, samples(0)) + line("block_stop", 9000, samples(64)) +
+                           line("eval_start", 9000, samples(64)) + line("eval_stop", 9400, samples(64)) +
+                           line("block_start", 9400, samples(64)) + line("block_stop", 11000, samples(128));
+  const MeasuredStep step = read(text);
   EXPECT_EQ(step.steps, 1U);  // the first block holds the warm-up
   EXPECT_DOUBLE_EQ(step.time->seconds(), 0.4);
+  // Four ranks log the same.
+  std::string all;
+  std::istringstream lines(text);
+  for (std::string one; std::getline(lines, one);)
+    for (int rank = 0; rank < 4; ++rank) all += one + '\n';
+  EXPECT_DOUBLE_EQ(read(all).time->seconds(), 0.4);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/support/errors.h"
@@ -139,11 +140,12 @@ TEST_F(Traces, AGatherOnTheHostIsOfOneRanksPart) {
   EXPECT_EQ(step.collectives[0].bytes, Bytes(8 * 16 * 2 * 2));
 }
 
+// PyTorch names the other end alone.
 TEST_F(Traces, WaitingForAPeerOfASendIsBubble) {
   const auto message = [](const char* name) {
     return fmt::format(
-        R"("Collective name": "{}", "In msg nelems": 10, "Out msg nelems": 10, "Group size": 2, "dtype": "Float", "Src Rank": 0, "Dst Rank": 1)",
-        name);
+        R"("Collective name": "{}", "In msg nelems": 10, "Out msg nelems": 10, "Group size": 2, "dtype": "Float", {})",
+        name, name == std::string("send") ? R"("Dst Rank": 1)" : R"("Src Rank": 0)");
   };
   std::vector<RankTrace> traces;
   const std::string kernel = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
@@ -157,6 +159,45 @@ TEST_F(Traces, WaitingForAPeerOfASendIsBubble) {
   EXPECT_EQ(step.ranks.at(1).split.bubble, Time::from_microseconds(60));
   EXPECT_EQ(step.ranks.at(1).split.exposed, Time::from_microseconds(10));
   EXPECT_EQ(step.ranks.at(0).split.bubble, Time::zero());
+}
+
+TEST_F(Traces, StepsAndRanksThatDoNotBelongTogetherAreSaid) {
+  const auto one = [&](int rank, std::vector<int> steps, double scale) {
+    std::vector<std::string> events;
+    for (const int s : steps) {
+      events.push_back(
+          event("user_annotation", fmt::format("ProfilerStep#{}", s), 100 * scale * s, 90 * scale));
+      events.push_back(event("kernel", "gemm", 100 * scale * s, 100 * scale));
+    }
+    return trace(rank, events);
+  };
+  std::vector<RankTrace> traces;
+  traces.push_back(one(0, {1, 2, 3}, 1));
+  traces.push_back(one(1, {1, 2}, 1000));  // nanoseconds taken for microseconds
+  const MeasuredStep step = step_of(std::move(traces));
+  const auto noted = [&](const std::string& part) {
+    return std::any_of(step.notes.begin(), step.notes.end(),
+                       [&](const std::string& note) { return note.find(part) != std::string::npos; });
+  };
+  EXPECT_TRUE(noted("ProfilerStep#3 left out: not in every trace"));
+  EXPECT_TRUE(noted("100 us on rank 0 and 95 ms on rank 1"));
+  std::vector<RankTrace> beyond;
+  beyond.push_back(one(2, {1}, 1));
+  EXPECT_NE(error_of([&] { static_cast<void>(step_of(std::move(beyond))); }).find("a rank below 2"),
+            std::string::npos);
+}
+
+// NCCL's calls return before anything is sent.
+TEST_F(Traces, CallsOfNcclWithoutKernelsAreNoTransfers) {
+  std::vector<RankTrace> traces;
+  traces.push_back(
+      trace(0, {event("user_annotation", "ProfilerStep#1", 0, 100), event("cpu_op", "aten::mm", 0, 50),
+                event("user_annotation", "nccl:all_reduce", 60, 5)}));
+  const MeasuredStep step = step_of(std::move(traces));
+  EXPECT_TRUE(step.collectives.empty());
+  EXPECT_TRUE(std::any_of(step.notes.begin(), step.notes.end(), [](const std::string& note) {
+    return note.find("transfers are not in this trace") != std::string::npos;
+  }));
 }
 
 // What PyTorch writes without Kineto: a list, operators by name alone, times relative to the start.

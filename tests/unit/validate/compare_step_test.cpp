@@ -69,11 +69,62 @@ TEST(CompareStep, ClassesMeetByOperationGroupAndNearlyTheSize) {
                    call(CollectiveKind::kAllGather, 1 << 20, 1e-4)};
   for (MeasuredCollective& c : m.collectives) c.group = "mesh_fsdp";
   const Validation v = compare_step(m, predicted_step());
-  const ValidationRow* const gather = row_of(v, "all_gather 16.8 MB, dp");
+  const ValidationRow* const gather = row_of(v, "all_gather 16 MiB, dp");
   ASSERT_NE(gather, nullptr);
   EXPECT_NEAR(gather->error(), 1, 1e-9);
   EXPECT_TRUE(lists(v, "all_gather 1 MiB, dp (1 a step)", "not in the prediction"));
   EXPECT_TRUE(lists(v, "all_reduce 1 MiB, tp", "not in the measurement"));
+}
+
+// Sizes that padding sets apart meet the nearest; records of one size, as of messages within a host and
+// between two, are one class; what was measured as 0 has no error.
+TEST(CompareStep, ClassesOfOneSizeStandTogetherAndTheNearestSizesMeet) {
+  PredictedStep p = predicted_step();
+  p.result.collectives = {
+      record("send_recv", "pp", 2, 1 << 22, 1e-3), record("send_recv", "pp", 2, 1 << 22, 2e-3),
+      record("all_reduce", "dp", 8, 10'000'000, 5e-3), record("all_reduce", "dp", 8, 10'020'000, 7e-3),
+      record("all_reduce", "tp", 8, 1000, 1e-6)};
+  p.result.collectives[1].groups = 3;
+  MeasuredStep m{.source = "t", .format = "PyTorch trace", .steps = 1, .time = Time::from_seconds(1)};
+  m.waiting_separated = true;
+  m.collectives = {
+      call(CollectiveKind::kSendRecv, 1 << 22, 1.75e-3), call(CollectiveKind::kAllReduce, 10'001'000, 5e-3),
+      call(CollectiveKind::kAllReduce, 10'019'000, 7e-3), call(CollectiveKind::kAllReduce, 1000, 0)};
+  for (MeasuredCollective& c : m.collectives) c.group = "mesh_dp";
+  m.collectives[0].group = "mesh_pp";
+  m.collectives[3].group = "mesh_tp";
+  const Validation v = compare_step(m, p);
+  ASSERT_EQ(v.rows.size(), 4U);  // the step, and three classes
+  for (const ValidationRow& row : v.rows) EXPECT_NEAR(row.error(), 0, 1e-9) << row.what;
+  EXPECT_NE(row_of(v, "all_reduce 10000000 B, dp"), nullptr);  // both read 10 MB
+  EXPECT_TRUE(lists(v, "all_reduce 1 kB, tp", "measured as 0"));
+}
+
+// Rank 1 ends 0.1 s early.
+TEST(CompareStep, PartsAreMeansOverTheRanksThatWereMeasured) {
+  PredictedStep p = predicted_step();
+  p.result.split.compute = Time::from_seconds(1);
+  const auto split = [](double step, double compute, double bubble) {
+    TimeSplit s;
+    s.step = Time::from_seconds(step);
+    s.compute = Time::from_seconds(compute);
+    s.bubble = Time::from_seconds(bubble);
+    return s;
+  };
+  p.result.rank_splits = {{0, split(1, 0.8, 0.2)}, {1, split(0.9, 0.6, 0.3)}, {2, split(1, 1, 0)}};
+  MeasuredStep m{.source = "t", .format = "PyTorch trace", .steps = 1, .time = Time::from_seconds(1)};
+  m.waiting_separated = true;
+  m.split = MeasuredSplit{.compute = Time::from_seconds(0.7),
+                          .bubble = Time::from_seconds(0.25),
+                          .idle = Time::from_seconds(0.05)};
+  m.ranks = {{.rank = 0}, {.rank = 1}};
+  const Validation v = compare_step(m, p);
+  for (const char* part : {"compute", "bubble", "idle"}) {
+    ASSERT_NE(row_of(v, part), nullptr) << part;
+    EXPECT_NEAR(row_of(v, part)->error(), 0, 1e-9) << part;
+  }
+  m.ranks.push_back({.rank = 7});  // not known: the rank that ends last
+  EXPECT_NEAR(row_of(compare_step(m, p), "compute")->predicted, 1, 1e-12);
 }
 
 TEST(CompareStep, CallsWithoutASizeTakeItFromThePredictedCallsByPosition) {
