@@ -21,7 +21,7 @@ constexpr double kNormal95 = 1.959964;
 constexpr double kOutlier = 4;         // robust standard deviations
 constexpr double kLeastOutlier = 0.1;  // and this much of the time
 constexpr double kCounts = 0.02;       // d log(time) / d log(parameter) of a row that a parameter rests on
-constexpr std::size_t kFolds = 5;
+constexpr std::size_t kFolds = 5, kTableFolds = 20;
 constexpr double kMisfit = 0.25;    // median error of a fit that says little
 constexpr double kAtLimit = 0.999;  // of the most that a number may be
 constexpr double kFar = 4;          // from the usual value: more than machines differ by
@@ -32,16 +32,22 @@ std::vector<double> errors_of(std::span<const double> residuals) {
   return errors;
 }
 
-// log(measured / predicted) of rows while they were left out: table by table, or every fifth row of one.
-std::vector<double> left_out_residuals(TableFit& fit, std::string& what) {
+void say(const CalibrateOptions& o, std::string_view phase, std::size_t done, std::size_t all) {
+  if (o.progress) o.progress(phase, done, all);
+}
+
+// log(measured / predicted) of rows while they were left out: table by table (of many tables a twentieth of
+// them at a time), or every fifth row of one.
+std::vector<double> left_out_residuals(TableFit& fit, const CalibrateOptions& o, std::string& what) {
   const Observed& observed = fit.observed();
-  const std::size_t n = observed.rows().size();
-  const bool by_table = observed.tables().size() > 1;
-  const std::size_t folds = by_table ? observed.tables().size() : std::min(kFolds, n);
-  what = by_table ? "one table" : "every fifth row";
-  const auto fold_of = [&](std::size_t row) { return by_table ? observed.rows()[row].table : row % folds; };
+  const std::size_t n = observed.rows().size(), tables = observed.tables().size();
+  const bool by_table = tables > 1;
+  const std::size_t folds = by_table ? std::min(tables, kTableFolds) : std::min(kFolds, n);
+  what = !by_table ? "every fifth row" : tables > folds ? "a twentieth of the tables" : "one table";
+  const auto fold_of = [&](std::size_t row) { return (by_table ? observed.rows()[row].table : row) % folds; };
   std::vector<double> left_out(n, 0);
   for (std::size_t f = 0; f < folds; ++f) {
+    say(o, "fitting without each part in turn", f, folds);
     std::vector<double> weights(n);
     for (std::size_t i = 0; i < n; ++i) weights[i] = fold_of(i) == f ? 0 : 1;
     fit.fit_to(weights);
@@ -236,6 +242,7 @@ void fit_tables(TableFit& fit, const CalibrateOptions& o, CalibrationReport& rep
   const std::vector<double> before = fit.residuals();
   report.before = figures_of(errors_of(before));
   if (report.rows == 0) return;
+  say(o, fmt::format("fitting {} rows of {} tables", report.rows, report.tables), 0, 0);
   if (!fit.select_and_fit()) return add_points(fit, before, std::vector<bool>(before.size()), report);
   const std::vector<double> fitted = values_of(fit.chosen());
   report.fit = figures_of(errors_of(fit.residuals()));
@@ -246,7 +253,7 @@ void fit_tables(TableFit& fit, const CalibrateOptions& o, CalibrationReport& rep
   add_unpinned(fit, report);
   add_doubts(fit, report);
   if (!o.cross_validate) return;
-  report.cross_validated = figures_of(errors_of(left_out_residuals(fit, report.left_out)));
+  report.cross_validated = figures_of(errors_of(left_out_residuals(fit, o, report.left_out)));
   for (std::size_t i = 0; i < fitted.size(); ++i) *fit.chosen()[i].value = fitted[i];
 }
 
@@ -278,7 +285,8 @@ Calibration calibrate(const Topology& topology, const Measurement& measured, con
   from.calibration = {.source = o.source, .created_from = o.created_from};
   std::vector<MeasuredOn> tables;
   for (const MeasuredTable& table : measured.tables) tables.push_back({&topology, &table});
-  TableFit fit(tables, from);
+  say(o, fmt::format("planning {} tables", tables.size()), 0, 0);
+  TableFit fit(tables, from, o.observed);
   Calibration result{.profile = {}, .report = {.profile = o.name, .topology = topology.name()}};
   fit_tables(fit, o, result.report);
   Profile& profile = fit.profile();

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "calibrate/observed.h"
 #include "sim/cost/profile.h"
 #include "sim/result/calibration.h"
 #include "sim/result/measurement.h"
@@ -18,6 +21,9 @@ struct CalibrateOptions {
   std::size_t draws = 200;      // that intervals are made from
   std::size_t kept_draws = 16;  // that travel with the profile
   bool cross_validate = true;
+  ObservedOptions observed;  // NCCL's settings, threads
+  /// Called as work goes on: "fitting", "left out"; `all` is 0 where nobody knows how long it takes.
+  std::function<void(std::string_view phase, std::size_t done, std::size_t all)> progress;
   std::string name = "calibrated";        // of the profile
   std::string source;                     // in words
   std::vector<std::string> created_from;  // files and digests

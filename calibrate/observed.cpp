@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 #include <set>
-#include <tuple>
 
 #include "calibrate/import/raw_table.h"
 #include "sim/base/error.h"
+#include "sim/base/worker_pool.h"
 
 namespace busbar {
 
@@ -115,24 +115,11 @@ std::string other_gpu(const MeasuredTable& table, std::uint32_t rank, const Topo
   return fmt::format("measured on {}, the topology has {}", quoted(table.gpu), name);
 }
 
-DataType type_of(const MeasuredTable& table) {
-  if (const auto named = parse_data_type(table.type)) return *named;
-  switch (element_bytes(table.type)) {
-    case 1:
-      return DataType::kInt8;
-    case 2:
-      return DataType::kBf16;
-    case 8:
-      return DataType::kInt64;
-    default:
-      return DataType::kFp32;
-  }
-}
-
 // The source's names of a choice as the simulator's; what it does not have is left to its own choice.
-Overrides overrides_of(const MeasuredTable& table, const MeasuredRow& row) {
-  Overrides o{.isolated = table.isolated};
-  if (const auto version = parse_nccl_version(table.nccl_version)) o.nccl.version = *version;
+Overrides overrides_of(const MeasuredTable& table, const MeasuredRow& row, const ObservedOptions& options) {
+  Overrides o{.nccl = options.nccl, .isolated = table.isolated};
+  if (const auto version = parse_nccl_version(table.nccl_version); version && !options.version_given)
+    o.nccl.version = *version;
   if (row.algorithm) {
     NcclAlgorithm nccl{};
     const std::string name =
@@ -164,6 +151,20 @@ std::string links_of(const GroupRoutes& routes) {
 
 }  // namespace
 
+DataType element_type(const MeasuredTable& table) {
+  if (const auto named = parse_data_type(table.type)) return *named;
+  switch (element_bytes(table.type)) {
+    case 1:
+      return DataType::kInt8;
+    case 2:
+      return DataType::kBf16;
+    case 8:
+      return DataType::kInt64;
+    default:
+      return DataType::kFp32;
+  }
+}
+
 bool names_members(const MeasuredTable& table, const Topology& topology) {
   return !table.members.empty() || !named_members(table, topology).empty();
 }
@@ -188,12 +189,59 @@ std::vector<std::uint32_t> members_of(const MeasuredTable& table, const Topology
   return first_ranks(n);
 }
 
-Observed::Observed(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& profile) {
+Observed::Observed(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& profile,
+                   ObservedOptions options)
+    : options_(std::move(options)) {
   for (const MeasuredTable& table : tables) add(topology, table, profile);
 }
 
-Observed::Observed(std::span<const MeasuredOn> tables, const Profile& profile) {
+Observed::Observed(std::span<const MeasuredOn> tables, const Profile& profile, ObservedOptions options)
+    : options_(std::move(options)) {
   for (const MeasuredOn& t : tables) add(*t.topology, *t.table, profile);
+}
+
+// Runs of one machine measure the same again and again: each collective is planned once.
+std::size_t Observed::collective_of(const Topology& topology, const MeasuredTable& table,
+                                    const MeasuredRow& row, const Profile& profile,
+                                    const std::vector<std::uint32_t>& members) {
+  LoneCollective::Request request{.ranks = members,
+                                  .kind = table.operation,
+                                  .type = element_type(table),
+                                  .overrides = overrides_of(table, row, options_),
+                                  .calls = {.gpus_per_process = table.gpus_per_process.value_or(1),
+                                            .launch = table.launch,
+                                            .cuda_graph = table.cuda_graph.value_or(false)}};
+  const Overrides& o = request.overrides;
+  const std::string key = fmt::format(
+      "{} {} {} {} {} {} {} {} {} {} {} {}", static_cast<const void*>(&topology), name_of(table.operation),
+      name_of(request.type), o.algorithm.value_or(""), o.protocol ? static_cast<int>(*o.protocol) : -1,
+      o.channels.value_or(0), to_text(o.nccl.version), o.isolated, request.calls.gpus_per_process,
+      request.calls.launch ? request.calls.launch->ps() : -1, request.calls.cuda_graph,
+      fmt::join(members, ","));
+  const auto [found, added] = known_collectives_.try_emplace(key, collectives_.size());
+  if (!added) return found->second;
+  try {
+    collectives_.push_back(std::make_unique<LoneCollective>(topology, profile, request));
+  } catch (const Error& error) {  // what NCCL would not run, such as NVLS with LL
+    known_collectives_.erase(found);
+    const ErrorParts& parts = error.parts();
+    throw Error({.kind = parts.kind,
+                 .where = fmt::format("{}, row of {} B", table.source, row.size.count()),
+                 .expected = parts.expected,
+                 .given = parts.given,
+                 .message = parts.message,
+                 .suggestion = "the row's algorithm or protocol is not one that NCCL has for it"});
+  }
+  of_collective_.emplace_back();
+  return found->second;
+}
+
+std::size_t Observed::prediction_of(std::size_t collective, Bytes size) {
+  const auto [found, added] = known_predictions_.try_emplace({collective, size.count()}, predictions_.size());
+  if (!added) return found->second;
+  of_collective_[collective].push_back(predictions_.size());
+  predictions_.push_back({collective, size, 0});
+  return found->second;
 }
 
 void Observed::add(const Topology& topology, const MeasuredTable& table, const Profile& profile) {
@@ -206,34 +254,20 @@ void Observed::add(const Topology& topology, const MeasuredTable& table, const P
     notes_.push_back(observed.name + ": one rank by itself crosses no link; left out");
     return;
   }
-  const DataType type = type_of(table);
+  const DataType type = element_type(table);
   const bool counted = std::any_of(table.rows.begin(), table.rows.end(),
                                    [](const MeasuredRow& r) { return r.size.count() >= kFrom; });
-  std::map<std::tuple<std::string, int, std::int64_t>, std::size_t> known;
   std::int64_t tiny = 0;
   for (const MeasuredRow& row : table.rows) {
     const Bytes size = whole(row.size, table.operation, type, observed.members.size());
     const bool small = counted && row.size.count() < kFrom;
     tiny += small ? 1 : 0;
     if (small || size.count() == 0 || !(time_of(row) > 0)) continue;
-    const Overrides overrides = overrides_of(table, row);
+    const Overrides overrides = overrides_of(table, row, options_);
     observed.forced |= overrides.algorithm || overrides.protocol;
-    const auto [found, added] = known.try_emplace(
-        {overrides.algorithm.value_or(""), overrides.protocol ? static_cast<int>(*overrides.protocol) : -1,
-         overrides.channels.value_or(0)},
-        collectives_.size());
-    if (added)
-      collectives_.push_back(std::make_unique<LoneCollective>(
-          topology, profile,
-          LoneCollective::Request{.ranks = observed.members,
-                                  .kind = table.operation,
-                                  .type = type,
-                                  .overrides = overrides,
-                                  .calls = {.gpus_per_process = table.gpus_per_process.value_or(1),
-                                            .launch = table.launch,
-                                            .cuda_graph = table.cuda_graph.value_or(false)}}));
+    const std::size_t collective = collective_of(topology, table, row, profile, observed.members);
     rows_.push_back({tables_.size(), size, time_of(row)});
-    of_row_.push_back(found->second);
+    of_row_.push_back(prediction_of(collective, size));
   }
   observed.rows = rows_.size() - observed.first;
   if (tiny > 0)
@@ -245,16 +279,26 @@ void Observed::add(const Topology& topology, const MeasuredTable& table, const P
     notes_.push_back(observed.name + ": no row that can be predicted");
     return;
   }
-  const GroupRoutes& routes = collectives_[of_row_.back()]->routes();
+  const GroupRoutes& routes = collectives_[predictions_[of_row_.back()].collective]->routes();
   observed.hosts = routes.hosts;
   observed.links = links_of(routes);
   tables_.push_back(std::move(observed));
 }
 
 void Observed::predict(std::span<double> predicted_s) {
-  for (const auto& collective : collectives_) collective->profile_changed();
-  for (std::size_t i = 0; i < rows_.size(); ++i)
-    predicted_s[i] = std::max(1e-12, collectives_[of_row_[i]]->time(rows_[i].size).seconds());
+  const auto predict_one = [&](std::size_t c) {
+    collectives_[c]->profile_changed();
+    for (const std::size_t p : of_collective_[c])
+      predictions_[p].time_s = std::max(1e-12, collectives_[c]->time(predictions_[p].size).seconds());
+  };
+  if (options_.threads > 1) {
+    std::vector<std::size_t> order(collectives_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    run_jobs(order, options_.threads, predict_one);
+  } else {
+    for (std::size_t c = 0; c < collectives_.size(); ++c) predict_one(c);
+  }
+  for (std::size_t i = 0; i < rows_.size(); ++i) predicted_s[i] = predictions_[of_row_[i]].time_s;
 }
 
 void Observed::rescale(const Scales& scales) {
@@ -262,7 +306,7 @@ void Observed::rescale(const Scales& scales) {
 }
 
 std::string Observed::choice(std::size_t row) const {
-  const Choice c = collectives_[of_row_[row]]->choice(rows_[row].size);
+  const Choice c = collectives_[predictions_[of_row_[row]].collective]->choice(rows_[row].size);
   return fmt::format("{}/{}", c.algorithm->name, name_of(c.protocol));
 }
 

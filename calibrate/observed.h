@@ -2,6 +2,7 @@
 // change.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ namespace busbar {
 
 /// Whether the table itself says who took part: by ranks, or by hosts that the topology has.
 [[nodiscard]] bool names_members(const MeasuredTable& table, const Topology& topology);
+
+/// Of a table's elements: by its name, else by its size; fp32 where the source does not say.
+[[nodiscard]] DataType element_type(const MeasuredTable& table);
 
 struct ObservedRow {
   std::size_t table = 0;
@@ -43,12 +47,20 @@ struct MeasuredOn {
   const MeasuredTable* table = nullptr;
 };
 
+/// How what was measured is predicted.
+struct ObservedOptions {
+  NcclSettings nccl;           // --env, --tuner, --nccl-log: as NCCL was set up
+  bool version_given = false;  // in `nccl`; else each table's own counts
+  std::size_t threads = 1;
+};
+
 /// Rows of 1 KiB and more (all where a table has none), with what the simulator says of each. Borrows
 /// everything; `profile`'s numbers, not its lists, may change between predictions.
 class Observed {
  public:
-  Observed(std::span<const MeasuredOn> tables, const Profile& profile);
-  Observed(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& profile);
+  Observed(std::span<const MeasuredOn> tables, const Profile& profile, ObservedOptions options = {});
+  Observed(const Topology& topology, std::span<const MeasuredTable> tables, const Profile& profile,
+           ObservedOptions options = {});
   [[nodiscard]] std::span<const ObservedRow> rows() const { return rows_; }
   [[nodiscard]] std::span<const ObservedTable> tables() const { return tables_; }
   /// By row, seconds, for the numbers that stand in the profile now.
@@ -60,11 +72,26 @@ class Observed {
   [[nodiscard]] std::span<const std::string> notes() const { return notes_; }
 
  private:
+  /// One size of one collective: what is predicted once, however many rows measured it.
+  struct Prediction {
+    std::size_t collective = 0;
+    Bytes size;
+    double time_s = 0;
+  };
   void add(const Topology& topology, const MeasuredTable& table, const Profile& profile);
+  std::size_t collective_of(const Topology& topology, const MeasuredTable& table, const MeasuredRow& row,
+                            const Profile& profile, const std::vector<std::uint32_t>& members);
+  std::size_t prediction_of(std::size_t collective, Bytes size);
+
+  ObservedOptions options_;
   std::vector<ObservedRow> rows_;
   std::vector<ObservedTable> tables_;
   std::vector<std::unique_ptr<LoneCollective>> collectives_;
-  std::vector<std::size_t> of_row_;  // the collective that predicts it
+  std::map<std::string, std::size_t> known_collectives_;  // by all that they depend on
+  std::vector<std::vector<std::size_t>> of_collective_;   // its predictions
+  std::map<std::pair<std::size_t, std::int64_t>, std::size_t> known_predictions_;
+  std::vector<Prediction> predictions_;
+  std::vector<std::size_t> of_row_;  // its prediction
   std::vector<std::string> notes_;
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "sim/cost/parameter_names.h"
+
 namespace busbar {
 
 namespace {
@@ -39,9 +41,7 @@ double plugged_spread(const std::string& name) {
 FitParameter to_fit(const ParameterRef& p) {
   FitParameter fitted{p.name, p.value, std::max(p.spread, plugged_spread(p.name)), *p.value};
   fitted.most_spreads = std::log(kFarthest) / fitted.spread;
-  const bool share = p.name.ends_with(kEfficiency) || p.name.find(".share.") != std::string::npos ||
-                     p.name.ends_with(".sends_share");
-  if (share) fitted.most = 1;
+  if (is_share_of_hardware(p.name)) fitted.most = 1;
   return fitted;
 }
 
@@ -67,8 +67,8 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-TableFit::TableFit(std::span<const MeasuredOn> tables, const Profile& start)
-    : profile_(start), all_(all_parameters(profile_)), observed_(tables, profile_) {
+TableFit::TableFit(std::span<const MeasuredOn> tables, const Profile& start, ObservedOptions options)
+    : profile_(start), all_(all_parameters(profile_)), observed_(tables, profile_, std::move(options)) {
   for (const FitParameter& p : all_) start_.push_back(*p.value);
   find_candidates();
 }

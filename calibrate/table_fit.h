@@ -16,7 +16,7 @@ namespace busbar {
 /// it.
 class TableFit {
  public:
-  TableFit(std::span<const MeasuredOn> tables, const Profile& start);
+  TableFit(std::span<const MeasuredOn> tables, const Profile& start, ObservedOptions options = {});
   TableFit(const TableFit&) = delete;
   TableFit& operator=(const TableFit&) = delete;
 

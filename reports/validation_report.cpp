@@ -18,9 +18,16 @@ namespace {
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-std::vector<std::string> figure_cells(const std::string& name, const ErrorFigures& f) {
-  return {name,           fmt::format("{}", f.rows), percent(f.median),     percent(f.mean),
-          percent(f.p90), signed_percent(f.worst),   signed_percent(f.bias)};
+std::vector<std::string> figure_cells(const std::string& name, const ErrorFigures& f,
+                                      const std::optional<ErrorFigures>& plain) {
+  std::vector<std::string> cells{
+      name,           fmt::format("{}", f.rows), percent(f.median),     percent(f.mean),
+      percent(f.p90), signed_percent(f.worst),   signed_percent(f.bias)};
+  if (plain) {
+    cells.push_back(percent(plain->median));
+    cells.push_back(percent(plain->p90));
+  }
+  return cells;
 }
 
 Section systems(const Validation& v) {
@@ -28,8 +35,16 @@ Section systems(const Validation& v) {
   Section cells{.title = "Error by system (predicted / measured - 1)",
                 .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight},
                 .rows = {{"system", "rows", "median", "mean", "90th", "worst", "bias"}}};
-  for (const ValidationGroup& g : v.groups) cells.rows.push_back(figure_cells(printable(g.name), g.figures));
-  cells.rows.push_back(figure_cells("all", v.overall));
+  if (v.cross_validated) {
+    cells.title = "Error by system, predicted by a fit to all others (predicted / measured - 1)";
+    for (const char* name : {"seen: median", "90th"}) {
+      cells.align.push_back(kRight);
+      cells.rows.front().emplace_back(name);
+    }
+  }
+  for (const ValidationGroup& g : v.groups)
+    cells.rows.push_back(figure_cells(printable(g.name), g.figures, g.plain));
+  cells.rows.push_back(figure_cells("all", v.overall, v.overall_plain));
   return cells;
 }
 
@@ -126,9 +141,11 @@ std::string title(const Validation& v) {
     return fmt::format("{}, {}; calibration {}", v.quantity,
                        v.rows.empty() ? "nothing to compare" : printable(v.rows.front().system),
                        printable(v.calibration));
-  std::string text = fmt::format("{}: {}, {} rows", v.suite, v.quantity, v.rows.size());
+  std::string text = v.collection.empty() ? "" : printable(v.collection) + ", ";
+  text += fmt::format("{}: {}, {} rows", v.suite, v.quantity, v.rows.size());
   if (!v.not_simulated.empty()) text += fmt::format(", {} not simulated", v.not_simulated.size());
   text += fmt::format("; calibration {}", printable(v.calibration));
+  if (v.cross_validated) text += "; cross-validated: each system by a fit to all others";
   for (const std::string& filter : v.filters) text += "; " + printable(filter);
   return text;
 }
@@ -142,6 +159,8 @@ std::string optional_cell(const std::optional<StepShares>& s, double StepShares:
 std::string validation_text(const Validation& v, std::size_t worst) {
   std::string text = title(v) + "\n";
   for (const Section& section : parts(v, worst)) text += section_text(section);
+  for (const std::string& note : v.notes) text += "\nnote: " + printable(note);
+  if (!v.notes.empty()) text += "\n";
   if (v.comparison) text += fmt::format("\n{}\n", fmt::join(comparison_lines(v), "\n"));
   return text;
 }
@@ -149,6 +168,8 @@ std::string validation_text(const Validation& v, std::size_t worst) {
 std::string validation_markdown(const Validation& v, std::size_t worst) {
   std::string text = "## " + title(v) + "\n";
   for (const Section& section : parts(v, worst)) text += section_markdown(section);
+  if (!v.notes.empty()) text += "\n";
+  for (const std::string& note : v.notes) text += "- " + printable(note) + "\n";
   if (v.comparison) text += fmt::format("\n- {}\n", fmt::join(comparison_lines(v), "\n- "));
   return text;
 }
@@ -156,15 +177,15 @@ std::string validation_markdown(const Validation& v, std::size_t worst) {
 std::string validation_csv(std::span<const Validation> suites) {
   std::string text =
       "suite,id,what,system,source,framework,gpu,gpus,unit,measured,predicted,error,compute_share,"
-      "exposed_share,bubble_share\n";
+      "exposed_share,bubble_share,predicted_plain\n";
   for (const Validation& v : suites)
     for (const ValidationRow& r : v.rows)
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.5f},{},{},{}\n", v.suite,
-                          csv_cell(r.id), csv_cell(r.what), csv_cell(r.system), csv_cell(r.source),
-                          csv_cell(r.framework), csv_cell(r.gpu), r.gpus, v.unit, r.measured, r.predicted,
-                          r.error(), optional_cell(r.shares, &StepShares::compute),
-                          optional_cell(r.shares, &StepShares::exposed_communication),
-                          optional_cell(r.shares, &StepShares::bubble));
+      text += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.5f},{},{},{},{}\n", v.suite, csv_cell(r.id),
+          csv_cell(r.what), csv_cell(r.system), csv_cell(r.source), csv_cell(r.framework), csv_cell(r.gpu),
+          r.gpus, v.unit, r.measured, r.predicted, r.error(), optional_cell(r.shares, &StepShares::compute),
+          optional_cell(r.shares, &StepShares::exposed_communication),
+          optional_cell(r.shares, &StepShares::bubble), r.plain ? fmt::format("{:.6g}", *r.plain) : "");
   return text;
 }
 

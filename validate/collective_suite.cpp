@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "validate/cross_validation.h"
 #include "validate/figures.h"
 #include "validate/run_suites.h"
 #include "validate/suite_predictor.h"
@@ -33,8 +34,14 @@ bool asked_for(const SuiteTable& table, const SuiteOptions& options) {
                  options.filters);
 }
 
-void add_rows(Validation& validation, const SuiteTable& table, const std::vector<double>& predicted) {
-  for (std::size_t r = 0; r < predicted.size(); ++r) {
+/// By row, seconds; `plain`: by the profile as it is, where `predicted` is of one that was not fitted to the
+/// table's system.
+struct TablePrediction {
+  std::vector<double> predicted, plain;
+};
+
+void add_rows(Validation& validation, const SuiteTable& table, const TablePrediction& found) {
+  for (std::size_t r = 0; r < found.predicted.size(); ++r) {
     const SuiteRow& row = table.rows[r];
     if (row.size.count() < kFrom) continue;
     ValidationRow record{
@@ -44,7 +51,8 @@ void add_rows(Validation& validation, const SuiteTable& table, const std::vector
         .source = table.file,
         .gpus = table.members};
     record.measured = row.time_s;
-    record.predicted = predicted[r];
+    record.predicted = found.predicted[r];
+    if (!found.plain.empty()) record.plain = found.plain[r];
     validation.rows.push_back(std::move(record));
   }
 }
@@ -57,11 +65,23 @@ std::vector<ValidationGroup> by_class(const std::map<std::string, std::vector<do
   return groups;
 }
 
+void add_tables(Validation& validation, std::span<const SuiteTable* const> used,
+                std::span<const TablePrediction> found) {
+  std::map<std::string, std::vector<double>> medians;
+  for (std::size_t t = 0; t < used.size(); ++t) {
+    add_rows(validation, *used[t], found[t]);
+    medians[used[t]->machine_class + (is_sends(*used[t]) ? ", sends" : "")].push_back(
+        error_of(used[t]->rows, found[t].predicted).median);
+  }
+  sum_up(validation);
+  validation.tables = by_class(medians);
+}
+
 }  // namespace
 
-Validation run_collectives(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+Validation predict_tables(std::span<const SuiteTable> tables, const Profile& profile,
+                          const SuiteOptions& options) {
   Validation validation = validation_of("collectives", "time of a collective", "s", profile, options);
-  const std::vector<SuiteTable> tables = read_suite(folder + "/collectives/index.json");
   std::vector<const SuiteTable*> used;
   std::size_t number = 0;
   for (const SuiteTable& table : tables) {
@@ -73,17 +93,24 @@ Validation run_collectives(const std::string& folder, const Profile& profile, co
   }
   if (used.empty()) fail_empty("collectives");
   SuitePredictor predictor(used, profile);
-  std::map<std::string, std::vector<double>> medians;
+  std::vector<TablePrediction> found(used.size());
   for (std::size_t t = 0; t < used.size(); ++t) {
-    const std::vector<double> predicted = predictor.predict(t);
-    add_rows(validation, *used[t], predicted);
-    medians[used[t]->machine_class + (is_sends(*used[t]) ? ", sends" : "")].push_back(
-        error_of(used[t]->rows, predicted).median);
-    if (options.progress) options.progress(t + 1, used.size());
+    found[t].predicted = predictor.predict(t);
+    if (options.progress && !options.cross_validate) options.progress(t + 1, used.size());
   }
-  sum_up(validation);
-  validation.tables = by_class(medians);
+  if (options.cross_validate) {
+    CrossValidated unseen = cross_validated(tables, used, profile, options);
+    for (std::size_t t = 0; t < used.size(); ++t)
+      found[t] = {.predicted = std::move(unseen.predicted[t]), .plain = std::move(found[t].predicted)};
+    validation.cross_validated = true;
+    validation.notes = std::move(unseen.notes);
+  }
+  add_tables(validation, used, found);
   return validation;
+}
+
+Validation run_collectives(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+  return predict_tables(read_suite(folder + "/collectives/index.json"), profile, options);
 }
 
 }  // namespace busbar

@@ -13,14 +13,16 @@ namespace busbar {
 const std::string& CsvRow::text(std::string_view column) const {
   const auto found = columns_->find(column);
   BUSBAR_CHECK(found != columns_->end());
-  return fields_[found->second];
+  static const std::string kBlank;
+  return found->second < fields_.size() ? fields_[found->second] : kBlank;
 }
 
-void CsvRow::fail(std::string_view column, std::string expected) const {
+void CsvRow::fail(std::string_view column, std::string expected, std::string suggestion) const {
   const std::string& given = text(column);
   throw Error({.where = fmt::format("{}, column {}", where_, column),
                .expected = std::move(expected),
-               .given = given.empty() ? "nothing" : quoted(given)});
+               .given = given.empty() ? "nothing" : quoted(given),
+               .suggestion = std::move(suggestion)});
 }
 
 std::optional<std::int64_t> CsvRow::whole(std::string_view column) const {
@@ -60,8 +62,9 @@ double CsvRow::needed_number(std::string_view column) const {
   return *value;
 }
 
-CsvTable::CsvTable(std::string_view text, const std::string& name,
-                   std::span<const std::string_view> columns) {
+CsvTable::CsvTable(std::string_view text, const std::string& name, std::span<const std::string_view> columns,
+                   std::span<const std::string_view> needed) {
+  std::size_t width = 0;
   LineScanner lines(text);
   while (lines.next()) {
     const std::string_view line = trimmed(lines.line());
@@ -69,22 +72,23 @@ CsvTable::CsvTable(std::string_view text, const std::string& name,
     const std::string where = at_line(name, lines.number());
     if (line.size() > kMaxLineBytes)
       throw Error({.where = where, .expected = "at most 64 KiB in a line", .given = "more"});
-    if (columns_.empty()) {
-      read_header(where, line, columns);
+    if (width == 0) {
+      width = read_header(where, line, columns, needed);
       continue;
     }
     std::vector<std::string> fields = csv_fields(line);
-    if (fields.size() != columns_.size())
+    if (fields.size() != width)
       throw Error({.where = where,
-                   .expected = fmt::format("{} fields, as the header has", columns_.size()),
+                   .expected = fmt::format("{} fields, as the header has", width),
                    .given = fmt::format("{}", fields.size())});
     rows_.emplace_back(where, columns_, std::move(fields));
   }
   if (rows_.empty()) throw Error({.where = name, .expected = "a header line and a row", .given = "no row"});
 }
 
-void CsvTable::read_header(const std::string& where, std::string_view line,
-                           std::span<const std::string_view> known) {
+std::size_t CsvTable::read_header(const std::string& where, std::string_view line,
+                                  std::span<const std::string_view> known,
+                                  std::span<const std::string_view> needed) {
   const std::vector<std::string> names = csv_fields(line);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (std::find(known.begin(), known.end(), names[i]) == known.end())
@@ -94,9 +98,11 @@ void CsvTable::read_header(const std::string& where, std::string_view line,
     if (!columns_.emplace(names[i], i).second)
       throw Error({.where = where, .message = fmt::format("column {} stands here twice", quoted(names[i]))});
   }
-  for (const std::string_view column : known)
+  for (const std::string_view column : needed)
     if (!columns_.contains(column))
       throw Error({.where = where, .message = fmt::format("missing column {}", quoted(column))});
+  for (const std::string_view column : known) columns_.try_emplace(std::string(column), names.size());
+  return names.size();
 }
 
 }  // namespace busbar

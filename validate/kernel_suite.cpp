@@ -40,6 +40,17 @@ const GpuModel& gpu_called(std::string_view name) {
   return *found;
 }
 
+// As PyTorch and the tables' own benchmarks spell them, modelled or not.
+constexpr std::array<std::string_view, 8> kTypes = {"float32", "tfloat32",  "float16", "bfloat16",
+                                                    "fp8",     "fp8_block", "fp4",     "int8"};
+
+const std::string& type_named(const CsvRow& row) {
+  const std::string& name = row.needed_text("dtype");
+  if (std::find(kTypes.begin(), kTypes.end(), name) == kTypes.end())
+    row.fail("dtype", one_of(kTypes), did_you_mean(name, kTypes));
+  return name;
+}
+
 DataType type_of(const KernelRow& row) { return row.type == "fp8" ? DataType::kFp8 : DataType::kBf16; }
 
 std::string shape_text(const KernelRow& row) { return fmt::format("{}", fmt::join(row.shape, " x ")); }
@@ -89,7 +100,7 @@ KernelTable read_kernels(std::string_view text, const std::string& path) {
       matmul ? std::span<const std::string_view>(kMatmulColumns) : kAttentionColumns;
   const CsvTable csv(text, path, columns);
   for (const CsvRow& row : csv.rows()) {
-    KernelRow kernel{.type = row.needed_text("dtype"), .measured_s = 1e-6 * row.needed_number("time_us")};
+    KernelRow kernel{.type = type_named(row), .measured_s = 1e-6 * row.needed_number("time_us")};
     for (const std::string_view column : columns.subspan(1, columns.size() - 2))
       kernel.shape.push_back(row.needed_whole(column));
     table.rows.push_back(std::move(kernel));
@@ -133,11 +144,11 @@ bool beats_its_gpu(const KernelTable& table) {
 }
 
 // A kernel's time depends on its GPU, not on the profile.
-Validation run_kernels(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+Validation predict_kernels(std::span<const KernelTable> tables, const Profile& profile,
+                           const SuiteOptions& options) {
   Validation validation = validation_of("kernels", "kernel time", "s", profile, options);
   std::size_t number = 0;
-  for (const std::string& path : tables_in(folder + "/kernels")) {
-    const KernelTable table = read_kernels(load_text(path), path);
+  for (const KernelTable& table : tables) {
     const bool impossible = beats_its_gpu(table);
     for (const KernelRow& row : table.rows) {
       if (!matches({{"gpu", table.gpu}, {"kind", table.kind}, {"type", row.type}}, options.filters)) continue;
@@ -154,6 +165,13 @@ Validation run_kernels(const std::string& folder, const Profile& profile, const 
   if (validation.rows.empty()) fail_empty("kernels");
   sum_up(validation);
   return validation;
+}
+
+Validation run_kernels(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+  std::vector<KernelTable> tables;
+  for (const std::string& path : tables_in(folder + "/kernels"))
+    tables.push_back(read_kernels(load_text(path), path));
+  return predict_kernels(tables, profile, options);
 }
 
 }  // namespace busbar

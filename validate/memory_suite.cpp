@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "validate/run_names.h"
 #include "validate/run_validation.h"
 
 namespace busbar {
@@ -46,9 +47,11 @@ void judge(FitVerdicts& verdicts, bool fits, bool predicted) {
 
 std::vector<MemoryRow> read_memory(std::string_view text, const std::string& name) {
   const std::vector<std::string_view> columns = run_columns_and(kMore);
-  const CsvTable table(text, name, columns);
+  const CsvTable table(text, name, columns, needed_run_columns());
   std::vector<MemoryRow> rows;
+  RunNames names;
   for (const CsvRow& row : table.rows()) {
+    names.check(row);
     const auto fits = row.yes_no("fits");
     if (!fits) row.fail("fits", "yes or no");
     rows.push_back({.run = read_run(row, source_of(name)),
@@ -58,9 +61,9 @@ std::vector<MemoryRow> read_memory(std::string_view text, const std::string& nam
   return rows;
 }
 
-Validation run_memory(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+Validation predict_memory(std::vector<MemoryRow> all, const Profile& profile, const SuiteOptions& options) {
   Validation validation = validation_of("memory", "peak memory", "bytes", profile, options);
-  const std::vector<MemoryRow> rows = selected_rows(folder, "memory", options, read_memory);
+  const std::vector<MemoryRow> rows = chosen_rows(std::move(all), "memory", options);
   const auto predict = [&](const MemoryRow& row) {
     ValidationRow record = record_of(row.run);
     record.measured = row.peak_bytes;
@@ -78,6 +81,10 @@ Validation run_memory(const std::string& folder, const Profile& profile, const S
   validation.fits = verdicts;
   sum_up(validation);
   return validation;
+}
+
+Validation run_memory(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
+  return predict_memory(all_rows(folder, "memory", read_memory), profile, options);
 }
 
 }  // namespace busbar

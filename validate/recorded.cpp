@@ -5,6 +5,7 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
+#include "sim/result/version.h"
 #include "validate/csv_table.h"
 #include "validate/run_suites.h"
 
@@ -26,21 +27,6 @@ std::span<const std::string_view> columns_of(std::string_view table) {
   return kColumns;
 }
 
-HeldFigure held(const Validation& v, const CsvRow& row) {
-  const std::string& figure = row.needed_text("figure");
-  HeldFigure h{.name = figure, .recorded = row.needed_number("value")};
-  if (figure == "median" || figure == "p90") {
-    h.value = figure == "median" ? v.overall.median : v.overall.p90;
-    h.met = v.overall.rows > 0 && h.value <= h.recorded + kRecordedSlack;  // of no row nothing is known
-  } else if (figure == "right" && v.fits) {
-    h.value = v.fits->right();
-    h.met = h.value >= h.recorded - kRecordedSlack;
-  } else {
-    row.fail("figure", v.fits ? "median, p90 or right" : "median or p90");
-  }
-  return h;
-}
-
 void check_suite(const CsvRow& row) {
   for (const Suite& suite : suites())
     if (suite.name == row.text("suite")) return;
@@ -56,14 +42,35 @@ bool later_row_of(std::span<const CsvRow> rows, std::size_t of) {
 
 }  // namespace
 
+bool hold_figure(Validation& v, const std::string& figure, double recorded, double slack) {
+  HeldFigure h{.name = figure, .recorded = recorded};
+  if (figure == "median" || figure == "p90") {
+    h.value = figure == "median" ? v.overall.median : v.overall.p90;
+    h.met = v.overall.rows > 0 && h.value <= h.recorded + slack;  // of no row nothing is known
+  } else if (figure == "right" && v.fits) {
+    h.value = v.fits->right();
+    h.met = h.value >= h.recorded - slack;
+  } else {
+    return false;
+  }
+  v.held.push_back(std::move(h));
+  return true;
+}
+
 void hold_recorded(Validation& validation, std::string_view table, const std::string& name) {
-  if (!validation.filters.empty() || validation.calibration != "default") return;
-  const CsvTable csv(table, name, columns_of(table));
+  if (!validation.filters.empty() || validation.calibration != "default" || validation.cross_validated)
+    return;
+  const std::span<const std::string_view> columns = columns_of(table);
+  const bool versions = columns.size() == kColumns.size();
+  const CsvTable csv(table, name, columns);
   for (std::size_t i = 0; i < csv.rows().size(); ++i) {
     const CsvRow& row = csv.rows()[i];
     check_suite(row);
-    if (row.text("suite") == validation.suite && !later_row_of(csv.rows(), i))
-      validation.held.push_back(held(validation, row));
+    if (row.text("suite") != validation.suite || later_row_of(csv.rows(), i)) continue;
+    const bool same = versions && row.needed_text("model_version") == kModelVersion;
+    if (!hold_figure(validation, row.needed_text("figure"), row.needed_number("value"),
+                     same ? kSameVersionSlack : kRecordedSlack))
+      row.fail("figure", validation.fits ? "median, p90 or right" : "median or p90");
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
+#include "sim/study/load_step.h"
 #include "topologies/topology_io.h"
 #include "workloads/workload_io.h"
 
@@ -167,6 +168,12 @@ std::span<const std::string_view> run_columns() {
   return columns;
 }
 
+std::span<const std::string_view> needed_run_columns() {
+  static constexpr std::array<std::string_view, 10> kNeeded = {
+      "id", "gpu", "host", "hosts", "gpus_per_host", "fabric", "framework", "model", "global", "dp"};
+  return kNeeded;
+}
+
 std::vector<std::string_view> run_columns_and(std::span<const std::string_view> more) {
   std::vector<std::string_view> columns(run_columns().begin(), run_columns().end());
   columns.insert(columns.end(), more.begin(), more.end());
@@ -202,11 +209,18 @@ std::string topology_text(const Machine& m) {
 }
 
 Topology topology_of(const RunRow& row) {
+  if (!row.topology_file.empty()) return read_topology(JsonDocument::load(row.topology_file), 1);
   return read_topology(JsonDocument::parse(topology_text(row.machine), row.where), 1);
 }
 
 Workload workload_of(const RunRow& row) {
+  BUSBAR_CHECK(row.workload_file.empty());
   return read_workload(JsonDocument::parse(row.workload, row.where));
+}
+
+StepTrace step_of(const RunRow& row, const Topology& topology) {
+  if (row.workload_file.empty()) return expand(workload_of(row));
+  return load_step(JsonDocument::load(row.workload_file), topology, 1).trace;
 }
 
 std::vector<std::string> tables_in(const std::string& folder) {

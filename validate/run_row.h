@@ -32,11 +32,18 @@ struct RunRow {
   std::string not_simulated;  // the reason, if it cannot be
   Machine machine;
   std::string workload;  // busbar.workload/1
-  [[nodiscard]] std::int64_t gpus() const { return machine.hosts * machine.gpus_per_host; }
+  /// Of a run that has files of its own instead of a machine and a workload: their paths, its GPUs.
+  std::string topology_file, workload_file;
+  std::int64_t own_gpus = 0;
+  [[nodiscard]] std::int64_t gpus() const {
+    return own_gpus > 0 ? own_gpus : machine.hosts * machine.gpus_per_host;
+  }
 };
 
 /// The columns that describe a run; validate/data/steps/README.md says what each means.
 [[nodiscard]] std::span<const std::string_view> run_columns();
+/// Those without which no run can be described. All others may be left out, which leaves them blank.
+[[nodiscard]] std::span<const std::string_view> needed_run_columns();
 /// Those and `more`.
 [[nodiscard]] std::vector<std::string_view> run_columns_and(std::span<const std::string_view> more);
 
@@ -48,6 +55,8 @@ struct RunRow {
 /// Errors (Error, kInput): what the readers of the two files refuse.
 [[nodiscard]] Topology topology_of(const RunRow& row);
 [[nodiscard]] Workload workload_of(const RunRow& row);
+/// What the run's workload expands into on its topology.
+[[nodiscard]] StepTrace step_of(const RunRow& row, const Topology& topology);
 
 /// The tables (*.csv) of a folder, by name. Errors (Error, kSystem): no such folder; (kInput): none there.
 [[nodiscard]] std::vector<std::string> tables_in(const std::string& folder);

@@ -31,6 +31,12 @@ constexpr std::array<Suite, 6> kSuites = {{
 
 std::span<const Suite> suites() { return kSuites; }
 
+const Suite& suite_called(std::string_view name) {
+  const Suite* found = find_row(suites(), name);
+  BUSBAR_CHECK(found != nullptr);
+  return *found;
+}
+
 RowFilter parse_filter(std::string_view text, const Suite& suite) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)

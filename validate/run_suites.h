@@ -11,7 +11,9 @@
 
 #include "sim/cost/profile.h"
 #include "sim/result/validation.h"
+#include "validate/kernel_suite.h"
 #include "validate/run_row.h"
+#include "validate/suite.h"
 
 namespace busbar {
 
@@ -25,7 +27,8 @@ struct SuiteOptions {
   std::size_t threads = 0;         // 0: one per core
   std::int64_t most_gpus = 0;      // larger jobs are left out; 0: none
   std::size_t every = 1;           // of what is left, each n-th row
-  /// Called as rows are done, by one thread at a time.
+  bool cross_validate = false;     // collectives: each system by a fit to all others
+  /// Called as rows (tables, systems) are done, by one thread at a time.
   std::function<void(std::size_t done, std::size_t all)> progress;
 };
 
@@ -37,6 +40,8 @@ struct Suite {
   Validation (*run)(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 };
 [[nodiscard]] std::span<const Suite> suites();  // THE table
+/// Requires: a suite of that name.
+[[nodiscard]] const Suite& suite_called(std::string_view name);
 
 /// Of "column=value". Errors (Error, kInput): no "=", a column that the suite's filters do not have.
 [[nodiscard]] RowFilter parse_filter(std::string_view text, const Suite& suite);
@@ -47,6 +52,12 @@ Validation run_calibration(const std::string& folder, const Profile& profile, co
 Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_sweeps(const std::string& folder, const Profile& profile, const SuiteOptions& options);
 Validation run_memory(const std::string& folder, const Profile& profile, const SuiteOptions& options);
+
+/// What the suites do once their tables are read; a user's own suite does the same.
+Validation predict_tables(std::span<const SuiteTable> tables, const Profile& profile,
+                          const SuiteOptions& options);
+Validation predict_kernels(std::span<const KernelTable> tables, const Profile& profile,
+                           const SuiteOptions& options);
 
 /// A published step time.
 struct StepRow {
@@ -60,6 +71,9 @@ struct MemoryRow {
   bool fits = false;
   double peak_bytes = 0;  // reserved on the fullest rank; 0: it did not fit
 };
+Validation predict_steps(std::string_view suite, std::vector<StepRow> rows, const Profile& profile,
+                         const SuiteOptions& options);
+Validation predict_memory(std::vector<MemoryRow> rows, const Profile& profile, const SuiteOptions& options);
 /// Errors (Error, kInput) with file, line and column.
 [[nodiscard]] std::vector<StepRow> read_steps(std::string_view text, const std::string& name);
 [[nodiscard]] std::vector<MemoryRow> read_memory(std::string_view text, const std::string& name);

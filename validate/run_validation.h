@@ -20,34 +20,43 @@ namespace busbar {
 
 /// "Llama3-8B, 64 GPUs, tp 4 dp 16".
 [[nodiscard]] inline std::string what_of(const RunRow& run) {
-  return fmt::format("{}, {} GPU{}, {}", run.model, run.gpus(), run.gpus() == 1 ? "" : "s", run.layout);
+  return fmt::format("{}, {} GPU{}{}{}", run.model, run.gpus(), run.gpus() == 1 ? "" : "s",
+                     run.layout.empty() ? "" : ", ", run.layout);
 }
 
-/// "dgxc, H100".
+/// "dgxc, H100"; of a run with files of its own its system alone.
 [[nodiscard]] inline std::string system_of(const RunRow& run) {
-  return fmt::format("{}, {}", run.source, run.gpu);
+  return run.topology_file.empty() ? fmt::format("{}, {}", run.source, run.gpu) : run.gpu;
 }
 
-/// The rows of all tables of a suite that the options ask for. Errors (Error, kInput): none is left.
+/// The rows of `rows` that the options ask for. Errors (Error, kInput): none is.
 template <class Row>
-std::vector<Row> selected_rows(const std::string& folder, std::string_view suite, const SuiteOptions& options,
-                               std::vector<Row> (*read)(std::string_view, const std::string&)) {
-  std::vector<Row> rows;
+std::vector<Row> chosen_rows(std::vector<Row> rows, std::string_view suite, const SuiteOptions& options) {
+  std::vector<Row> chosen;
   std::size_t number = 0;
+  for (Row& row : rows) {
+    const RunRow& run = row.run;
+    if (!matches({{"source", run.source},
+                  {"framework", run.framework},
+                  {"gpu", run.gpu},
+                  {"id", run.id},
+                  {"model", run.model}},
+                 options.filters))
+      continue;
+    if (options.most_gpus > 0 && run.gpus() > options.most_gpus) continue;
+    if (number++ % options.every == 0) chosen.push_back(std::move(row));
+  }
+  if (chosen.empty()) fail_empty(suite);
+  return chosen;
+}
+
+/// The rows of all tables of a suite's folder.
+template <class Row>
+std::vector<Row> all_rows(const std::string& folder, std::string_view suite,
+                          std::vector<Row> (*read)(std::string_view, const std::string&)) {
+  std::vector<Row> rows;
   for (const std::string& path : tables_in(fmt::format("{}/{}", folder, suite)))
-    for (Row& row : read(load_text(path), path)) {
-      const RunRow& run = row.run;
-      if (!matches({{"source", run.source},
-                    {"framework", run.framework},
-                    {"gpu", run.gpu},
-                    {"id", run.id},
-                    {"model", run.model}},
-                   options.filters))
-        continue;
-      if (options.most_gpus > 0 && row.run.gpus() > options.most_gpus) continue;
-      if (number++ % options.every == 0) rows.push_back(std::move(row));
-    }
-  if (rows.empty()) fail_empty(suite);
+    for (Row& row : read(load_text(path), path)) rows.push_back(std::move(row));
   return rows;
 }
 

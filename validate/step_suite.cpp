@@ -1,7 +1,10 @@
 // Published training steps.
+#include <algorithm>
 #include <array>
 
+#include "sim/base/named_table.h"
 #include "sim/replay/simulate.h"
+#include "validate/run_names.h"
 #include "validate/run_validation.h"
 
 namespace busbar {
@@ -23,7 +26,8 @@ StepShares shares_of(const RunResult& result) {
 }
 
 ValidationRow predict(const StepRow& row, const Profile& profile) {
-  const RunResult result = simulate(topology_of(row.run), expand(workload_of(row.run)), profile, {});
+  const Topology topology = topology_of(row.run);
+  const RunResult result = simulate(topology, step_of(row.run, topology), profile, {});
   ValidationRow record = record_of(row.run);
   record.measured = row.measured_s;
   record.predicted = result.step_time.seconds();
@@ -31,16 +35,24 @@ ValidationRow predict(const StepRow& row, const Profile& profile) {
   return record;
 }
 
+void check_origin(const CsvRow& row) {
+  static constexpr std::array<std::string_view, 3> kOrigins = {"published", "derived", "here"};
+  const std::string& given = row.text("measured");
+  if (std::find(kOrigins.begin(), kOrigins.end(), given) == kOrigins.end())
+    row.fail("measured", one_of(kOrigins), did_you_mean(given, kOrigins));
+}
+
 }  // namespace
 
 std::vector<StepRow> read_steps(std::string_view text, const std::string& name) {
   const std::vector<std::string_view> columns = run_columns_and(kMore);
-  const CsvTable table(text, name, columns);
+  const CsvTable table(text, name, columns, needed_run_columns());
   std::vector<StepRow> rows;
+  RunNames names;
   for (const CsvRow& row : table.rows()) {
-    if (row.text("measured") != "published" && row.text("measured") != "derived")
-      row.fail("measured", "published or derived");
-    const std::int64_t replicas = row.needed_whole("dp") * row.needed_whole("micro");
+    names.check(row);
+    check_origin(row);
+    const std::int64_t replicas = row.needed_whole("dp") * row.whole("micro").value_or(1);
     rows.push_back({.run = read_run(row, source_of(name)),
                     .measured_s = row.needed_number("measured_s"),
                     .operations = row.needed_whole("global") / replicas + 1});
@@ -48,25 +60,21 @@ std::vector<StepRow> read_steps(std::string_view text, const std::string& name) 
   return rows;
 }
 
-namespace {
-
-Validation run_rows(std::string_view suite, const std::string& folder, const Profile& profile,
-                    const SuiteOptions& options) {
+Validation predict_steps(std::string_view suite, std::vector<StepRow> all, const Profile& profile,
+                         const SuiteOptions& options) {
   Validation validation = validation_of(suite, "step time", "s", profile, options);
-  const std::vector<StepRow> rows = selected_rows(folder, suite, options, read_steps);
+  const std::vector<StepRow> rows = chosen_rows(std::move(all), suite, options);
   predict_rows(validation, rows, options, cost_of, [&](const StepRow& row) { return predict(row, profile); });
   sum_up(validation);
   return validation;
 }
 
-}  // namespace
-
 Validation run_steps(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
-  return run_rows("steps", folder, profile, options);
+  return predict_steps("steps", all_rows(folder, "steps", read_steps), profile, options);
 }
 
 Validation run_sweeps(const std::string& folder, const Profile& profile, const SuiteOptions& options) {
-  return run_rows("sweeps", folder, profile, options);
+  return predict_steps("sweeps", all_rows(folder, "sweeps", read_steps), profile, options);
 }
 
 }  // namespace busbar

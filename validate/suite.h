@@ -1,14 +1,16 @@
-// Suites of measured collectives: published tables, each with the machine and the call that it was measured
-// on.
+// Suites of measured collectives: tables, each with the machine and the call that it was measured on.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/collective_kind.h"
+#include "sim/base/json_reader.h"
 #include "sim/base/units.h"
 #include "sim/cost/cost_model.h"
 
@@ -40,7 +42,23 @@ struct SuiteTable {
   std::vector<SuiteRow> rows;  // out of place (in place where only that was published), growing sizes
 };
 
-/// Errors (Error, kInput): unknown keys, missing files, tables without rows.
+/// Where the files that a suite names lie.
+struct SuitePlace {
+  std::string folder;  // of the suite's file
+  std::string system;  // of entries that name none
+  /// Looks in the catalogue of a kind ("topologies", "workloads"); not set: only the folder counts.
+  std::function<std::string(const std::string& name, std::string_view kind)> find;
+};
+
+/// The path of a file that an entry names: in the suite's folder, else in the catalogue. Errors (Error,
+/// kInput): an absolute path, one with "..", nothing there.
+[[nodiscard]] std::string named_file(const JsonValue& value, const SuitePlace& place, std::string_view kind);
+
+/// The tables of a list of entries. What an entry leaves out is taken from its file: without an operation
+/// every table of the file counts. Errors (Error, kInput): unknown keys, missing files, tables without rows.
+[[nodiscard]] std::vector<SuiteTable> read_tables(const JsonValue& list, const SuitePlace& place);
+
+/// The tables of a file of the schema busbar.suite/1. Errors: as above.
 [[nodiscard]] std::vector<SuiteTable> read_suite(const std::string& index_path);
 
 }  // namespace busbar

@@ -116,14 +116,28 @@ bool looks_like_nccl_inspector(std::string_view text) {
   return false;
 }
 
+namespace {
+
+// What follows the last line feed: a job that was ended leaves half of a line.
+bool is_last(std::string_view text, std::string_view line) {
+  return line.data() + line.size() == text.data() + text.size();
+}
+
+}  // namespace
+
 Measurement read_nccl_inspector(std::string_view text, const std::string& name) {
   std::map<Key, Group> groups;
   std::set<std::string> left_out;
   LineScanner lines(text);
   while (lines.next()) {
     if (trimmed(lines.line()).empty()) continue;
-    const JsonDocument document = JsonDocument::parse(lines.line(), at_line(name, lines.number()));
-    take(groups, document.root(), lines.number(), left_out);
+    try {
+      const JsonDocument document = JsonDocument::parse(lines.line(), at_line(name, lines.number()));
+      take(groups, document.root(), lines.number(), left_out);
+    } catch (const Error&) {
+      if (groups.empty() || !is_last(text, lines.line())) throw;
+      left_out.insert(fmt::format("line {}, the last, is cut; left out", lines.number()));
+    }
   }
   Measurement measurement;
   for (const auto& [key, group] : groups) measurement.tables.push_back(table_of(key, group, name));

@@ -19,16 +19,28 @@ constexpr const char* kExamples =
     "  calibrate --from log.txt --topology dgx1x8.json -o profile.json\n"
     "  calibrate --from all_reduce.csv --collective all_reduce --ranks 8 --topology dgx1x8.json -o p.json\n"
     "  simulate --topology dgx1x8.json --collective all_gather --calibration profile.json\n"
+    "  calibrate --from *.log --env nccl.env --nccl-log debug.log --topology dgx2x8.json -o profile.json\n"
     "  calibrate --show profile.json\n"
     "  calibrate --show after-upgrade.json --compare profile.json\n"
     "  calibrate --check --from pairs.json --topology dgx2x8.json\n"
     "  mpirun -n 4 calibrate --run mpi -o measured.json          (measure here: calibrate --run mpi --help)";
 
 struct RawLine {
-  std::string collective, tolerance;
+  std::string collective, tolerance, nccl_version;
   std::int64_t ranks = 0, seed = 0;
   bool no_cross_validation = false;
 };
+
+void declare_nccl(CLI::App& app, CalibrateLine& o, RawLine& raw) {
+  app.add_option("--env", o.nccl.env,
+                 "NCCL_* variables that the measured jobs ran with, as lines NAME=value");
+  app.add_option("--tuner", o.nccl.tuner, "rules of NCCL's example tuner plugin that they ran with (CSV)");
+  app.add_option("--nccl-log", o.nccl.log,
+                 "what NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,TUNING printed: its channels, table and "
+                 "choices for groups of as many ranks and hosts");
+  app.add_option("--nccl-version", raw.nccl_version,
+                 "the release that chose (default: the log's, else the tables')");
+}
 
 void declare(CLI::App& app, CalibrateLine& o, RawLine& raw) {
   app.footer(kExamples);
@@ -43,6 +55,9 @@ void declare(CLI::App& app, CalibrateLine& o, RawLine& raw) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{kMaxRanks}));
   app.add_option("--calibration", o.calibration, "the profile that numbers start from and fall back to")
       ->capture_default_str();
+  declare_nccl(app, o, raw);
+  app.add_option("--threads", o.threads, "threads (default: one per core); the result is the same")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   app.add_option("--name", o.name, "of the profile (default: the topology's)");
   app.add_flag("--no-cross-validation", raw.no_cross_validation, "do not fit again without each table");
   app.add_option("--show", o.show, "print a profile");
@@ -66,6 +81,9 @@ void declare(CLI::App& app, CalibrateLine& o, RawLine& raw) {
 }
 
 void check_combination(const CalibrateLine& o) {
+  const bool nccl = !o.nccl.env.empty() || !o.nccl.tuner.empty() || !o.nccl.log.empty() || o.nccl.version;
+  if (nccl && (!o.show.empty() || o.check))
+    bad_line("--env, --tuner, --nccl-log and --nccl-version belong to a fit");
   if (!o.show.empty()) {
     if (!o.from.empty() || o.check || !o.output.empty()) bad_line("--show takes no --from, --check or -o");
   } else {
@@ -81,6 +99,13 @@ void check_combination(const CalibrateLine& o) {
 void read_raw(CalibrateLine& o, const RawLine& raw) {
   if (!raw.collective.empty()) o.hints.operation = collective_called(raw.collective);
   if (raw.ranks > 0) o.hints.ranks = raw.ranks;
+  if (!raw.nccl_version.empty()) {
+    o.nccl.version = parse_nccl_version(raw.nccl_version);
+    if (!o.nccl.version)
+      throw Error({.where = "--nccl-version",
+                   .expected = "a version of NCCL such as 2.27.3",
+                   .given = quoted(raw.nccl_version)});
+  }
   if (!raw.tolerance.empty()) o.tolerance = tolerance_called(raw.tolerance, "15%");
   o.seed = static_cast<std::uint64_t>(raw.seed);
   o.cross_validate = !raw.no_cross_validation;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "calibrate/import/raw_table.h"
+#include "sim/cli/nccl_inputs.h"
 
 namespace busbar {
 
@@ -19,7 +20,9 @@ struct CalibrateLine {
   bool check = false;                   // --check: health
   double tolerance = 0.15;              // of --check
   bool cross_validate = true;
-  std::string name;  // of the profile
+  NcclFiles nccl;            // --env, --tuner, --nccl-log, --nccl-version
+  std::int64_t threads = 0;  // 0: one per core
+  std::string name;          // of the profile
   std::string json, html, csv, markdown;
   std::uint64_t seed = 0;
   bool quiet = false;

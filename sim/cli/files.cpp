@@ -105,12 +105,45 @@ void write_output(const std::string& path, std::string_view content) {
   replace_file(path, content);
 }
 
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
+  throw Error({.kind = ErrorKind::kSystem, .where = path, .message = "cannot write: " + why});
+}
+
+void check_output(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) cannot_write(path, "it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;  // a pipe or a device
+  const std::string parent = fs::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  if (!fs::is_directory(folder, ignored)) cannot_write(path, fmt::format("no folder {}", quoted(folder)));
+  if (::access(folder.c_str(), W_OK) != 0) cannot_write(path, std::strerror(errno));
+}
+
+}  // namespace
+
+void check_outputs(std::span<const std::string> paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (paths[i].empty() || paths[i] == "-") continue;
+    check_output(paths[i]);
+    for (std::size_t j = 0; j < i; ++j)
+      if (!paths[j].empty() && is_same_file(paths[i], paths[j]))
+        throw Error({.where = "command line", .message = quoted(paths[i]) + " is the place of two outputs"});
+  }
+}
+
 bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return false;
   std::error_code ignored;
   const fs::file_status status = fs::status(a, ignored);
   if (fs::exists(status)) return fs::is_regular_file(status) && fs::equivalent(a, b, ignored);
-  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+  // A relative path of which nothing exists stays as it is: "v" and "./v" would differ.
+  const auto whole = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  return whole(a) == whole(b);
 }
 
 }  // namespace busbar

@@ -1,6 +1,7 @@
 // Finding inputs and writing outputs whole.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,11 @@ namespace busbar {
 /// written through; "-" is standard output. Errors (Error, kSystem): the system refused; the old file is
 /// untouched.
 void write_output(const std::string& path, std::string_view content);
+
+/// Refuses, before any work is done, what could not be written after it: empty paths and "-" are none.
+/// Errors (Error, kSystem): a folder that is not there or cannot be written, a folder in place of a file;
+/// (kInput): two of them name one file.
+void check_outputs(std::span<const std::string> paths);
 
 /// Whether two paths name one regular file, or would if it were there. "-" and devices are no files.
 [[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);

@@ -7,7 +7,6 @@
 
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
-#include "sim/replay/host_ranks.h"
 #include "topologies/topology_io.h"
 #include "workloads/trace_io.h"
 #include "workloads/workload_io.h"
@@ -58,13 +57,6 @@ void apply_set(JobInputs& inputs, const std::string& set) {
 
 }  // namespace
 
-bool is_trace(const JsonDocument& document) {
-  const JsonValue schema = document.root().at("schema");
-  if (schema.string() == "busbar.trace/1") return true;
-  if (schema.string() != "busbar.workload/1") schema.fail("\"busbar.workload/1\" or \"busbar.trace/1\"");
-  return false;
-}
-
 JobInputs load_job(const std::string& topology, const std::string& workload,
                    const std::vector<std::string>& sets) {
   JobInputs inputs;
@@ -79,12 +71,7 @@ JobInputs load_job(const std::string& topology, const std::string& workload,
 }
 
 LoadedStep load_step(const JobInputs& inputs, const Topology& topology, std::uint64_t seed) {
-  if (is_trace(*inputs.workload)) return {read_trace(*inputs.workload), std::nullopt};
-  Workload workload = read_workload(*inputs.workload);
-  workload.seed = seed;
-  workload.parallel.host_ranks = host_ranks_of(topology);
-  StepTrace trace = expand(workload);
-  return {std::move(trace), std::move(workload)};
+  return load_step(*inputs.workload, topology, seed);
 }
 
 void require_workload(const JobInputs& inputs, const std::string& where) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sim/base/json_reader.h"
+#include "sim/study/load_step.h"
 #include "topologies/topology.h"
-#include "workloads/workload.h"
 
 namespace busbar {
 
@@ -24,18 +24,10 @@ struct JobInputs {
 [[nodiscard]] JobInputs load_job(const std::string& topology, const std::string& workload,
                                  const std::vector<std::string>& sets);
 
-/// What the workload's file describes: a trace, or a workload and what it expands into.
-struct LoadedStep {
-  StepTrace trace;
-  std::optional<Workload> workload;
-};
 /// Requires: inputs.workload. Errors (Error, kInput): what the readers and expand() say.
 [[nodiscard]] LoadedStep load_step(const JobInputs& inputs, const Topology& topology, std::uint64_t seed);
 
 /// Errors (Error, kInput): `where`, a measured step, has no workload that it is of.
 void require_workload(const JobInputs& inputs, const std::string& where);
-
-/// Whether it is a busbar.trace/1. Errors (Error, kInput): nor a busbar.workload/1.
-[[nodiscard]] bool is_trace(const JsonDocument& document);
 
 }  // namespace busbar

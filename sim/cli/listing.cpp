@@ -24,13 +24,14 @@ constexpr std::array<std::string_view, 9> kTables = {
 struct Format {
   std::string_view name, help;
 };
-constexpr std::array<Format, 13> kFormats = {{
+constexpr std::array<Format, 14> kFormats = {{
     {"busbar.topology/1", "hosts and fabric, or devices and links: --topology; written by --dump-topology"},
     {"busbar.workload/1", "model, batch, layout, precision: --workload"},
     {"busbar.trace/1", "programs and the ranks that run them: --workload; written by --dump-trace"},
     {"busbar.result/1", "a simulated step: written by --json, read by --compare"},
     {"busbar.sweep/1", "collectives over sizes: written by --json, read by --compare"},
     {"busbar.measured/1", "measured collectives: --measured"},
+    {"busbar.suite/1", "what was measured, and where: validate --suite"},
     {"nccl-tests", "text of nccl-tests or rccl-tests, or their JSON (-J): --measured"},
     {"csv", "size_bytes and time_us or oop_time_us: --measured; a sweep is written by --csv"},
     {"hf-config", "Hugging Face config.json: model.hf_config of a workload"},

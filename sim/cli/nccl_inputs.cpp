@@ -36,7 +36,7 @@ void record(NcclInputs& inputs, const char* option, const std::string& path, std
   inputs.settings.emplace_back(fmt::format("{}-digest", option), digest_of(text));
 }
 
-void load_env(const SimulateOptions& o, NcclInputs& inputs) {
+void load_env(const NcclFiles& o, NcclInputs& inputs) {
   const std::string text = input_text(o.env);
   NcclEnvironment environment = read_nccl_env(text, o.env);
   inputs.overrides.nccl = std::move(environment.settings);
@@ -47,18 +47,18 @@ void load_env(const SimulateOptions& o, NcclInputs& inputs) {
   if (!list.empty()) inputs.warnings.push_back({"env-no-effect", "these variables change nothing: " + list});
 }
 
-void load_tuner(const SimulateOptions& o, NcclInputs& inputs) {
+void load_tuner(const NcclFiles& o, NcclInputs& inputs) {
   const std::string text = input_text(o.tuner);
   inputs.overrides.nccl.tuner = read_tuner_csv(text, o.tuner, {.registered_buffers = o.registered_buffers});
   record(inputs, "tuner", o.tuner, text);
 }
 
-void load_log(const SimulateOptions& o, NcclInputs& inputs) {
-  const std::string text = input_text(o.nccl_log);
-  NcclDebugLog read = read_nccl_debug_log(text, o.nccl_log);
-  if (!o.nccl_version && read.log.version) inputs.overrides.nccl.version = *read.log.version;
+void load_log(const NcclFiles& o, NcclInputs& inputs) {
+  const std::string text = input_text(o.log);
+  NcclDebugLog read = read_nccl_debug_log(text, o.log);
+  if (!o.version && read.log.version) inputs.overrides.nccl.version = *read.log.version;
   inputs.overrides.nccl.log = std::move(read.log);
-  record(inputs, "nccl-log", o.nccl_log, text);
+  record(inputs, "nccl-log", o.log, text);
   if (read.skipped > 0)
     inputs.warnings.push_back(
         {"nccl-log-skipped",
@@ -100,12 +100,18 @@ Error nothing_measured(const SimulateOptions& o, const Measurement& measured, st
 
 }  // namespace
 
+NcclInputs load_nccl_files(const NcclFiles& files, const Overrides& start) {
+  NcclInputs inputs{.overrides = start, .settings = {}, .warnings = {}};
+  if (!files.env.empty()) load_env(files, inputs);
+  if (files.version) inputs.overrides.nccl.version = *files.version;
+  if (!files.tuner.empty()) load_tuner(files, inputs);
+  if (!files.log.empty()) load_log(files, inputs);
+  return inputs;
+}
+
 NcclInputs load_nccl_inputs(const SimulateOptions& o) {
-  NcclInputs inputs{.overrides = o.overrides, .settings = {}, .warnings = {}};
-  if (!o.env.empty()) load_env(o, inputs);
-  if (o.nccl_version) inputs.overrides.nccl.version = *o.nccl_version;
-  if (!o.tuner.empty()) load_tuner(o, inputs);
-  if (!o.nccl_log.empty()) load_log(o, inputs);
+  NcclInputs inputs =
+      load_nccl_files({o.env, o.tuner, o.nccl_log, o.nccl_version, o.registered_buffers}, o.overrides);
   if (o.calibration != "ideal")
     inputs.settings.emplace_back("nccl-version", to_text(inputs.overrides.nccl.version));
   if (o.registered_buffers) inputs.settings.emplace_back("registered-buffers", "true");

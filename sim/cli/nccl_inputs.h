@@ -12,6 +12,13 @@
 
 namespace busbar {
 
+/// Of any program: the files that say how NCCL is set up; "": not given.
+struct NcclFiles {
+  std::string env, tuner, log;
+  std::optional<NcclVersion> version;
+  bool registered_buffers = false;  // which rules of the tuner's file match
+};
+
 /// --env, --tuner, --nccl-log and --nccl-version, read.
 struct NcclInputs {
   Overrides overrides;                                        // the command line's, with NCCL's settings
@@ -19,7 +26,11 @@ struct NcclInputs {
   std::vector<Warning> warnings;
 };
 
-/// Errors (Error, kInput): a file that cannot be read, or what its reader says.
+/// `start` with what the files say. Errors (Error, kInput): a file that cannot be read, or what its reader
+/// says.
+[[nodiscard]] NcclInputs load_nccl_files(const NcclFiles& files, const Overrides& start);
+
+/// The files of a simulation, and what else its options warn of. Errors: as above.
 [[nodiscard]] NcclInputs load_nccl_inputs(const SimulateOptions& options);
 
 /// What --measured has for a group.

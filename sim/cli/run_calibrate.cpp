@@ -1,6 +1,11 @@
 #include "sim/cli/run_calibrate.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
 
 #include "calibrate/calibration.h"
 #include "calibrate/compare_profiles.h"
@@ -14,6 +19,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
 #include "sim/cli/files.h"
+#include "sim/cli/nccl_inputs.h"
 #include "sim/cli/program.h"
 #include "sim/cost/profile_io.h"
 #include "sim/result/calibration_io.h"
@@ -38,15 +44,37 @@ void write(const CalibrateLine& o, const Outputs& out) {
   if (text) write_output("-", out.text);
 }
 
+/// On a terminal one line that says what is done; nothing elsewhere.
+class CalibrationProgress {
+ public:
+  CalibrationProgress() = default;
+  CalibrationProgress(const CalibrationProgress&) = delete;
+  CalibrationProgress& operator=(const CalibrationProgress&) = delete;
+  ~CalibrationProgress() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+  }
+  void show(std::string_view phase, std::size_t done, std::size_t all) {
+    if (::isatty(STDERR_FILENO) == 0) return;
+    shown_ = true;
+    std::fputs(
+        fmt::format("\r\x1b[K{}{}", phase, all > 0 ? fmt::format(": {} of {}", done, all) : "").c_str(),
+        stderr);
+  }
+
+ private:
+  bool shown_ = false;
+};
+
 struct Measured {
   Measurement all;
   std::vector<std::string> files;  // with digests
   std::vector<std::string> notes;
 };
 
-Measured read_all(const CalibrateLine& o) {
+Measured read_all(const CalibrateLine& o, CalibrationProgress& line) {
   Measured read;
   for (const std::string& path : o.from) {
+    line.show("reading files", read.files.size(), o.from.size());
     const std::string text = load_text(path);
     Measurement one = read_measured_text(text, path, o.hints);
     for (MeasuredTable& table : one.tables) {
@@ -74,7 +102,8 @@ int show(const CalibrateLine& o) {
 }
 
 int check(const CalibrateLine& o, const Topology& topology) {
-  const Measured read = read_all(o);
+  CalibrationProgress line;
+  const Measured read = read_all(o, line);
   HealthReport report = check_health(topology, read.all, profile_called(o.calibration), o.tolerance);
   report.notes.insert(report.notes.end(), read.notes.begin(), read.notes.end());
   write(o, {health_text(report), write_health(report), health_csv(report), health_markdown(report),
@@ -82,14 +111,37 @@ int check(const CalibrateLine& o, const Topology& topology) {
   return report.healthy() ? 0 : static_cast<int>(ErrorKind::kTolerance);
 }
 
+std::string command_of(const CalibrateLine& o, const NcclInputs& nccl) {
+  std::string source = "calibrate --from " + fmt::format("{}", fmt::join(o.from, " "));
+  for (const auto& [name, value] : nccl.settings)
+    if (!name.ends_with("-digest")) source += fmt::format(" --{} {}", name, value);
+  if (o.nccl.version) source += " --nccl-version " + to_text(*o.nccl.version);
+  return source;
+}
+
+Calibration fitted(const CalibrateLine& o, const Topology& topology, const Measured& read,
+                   const NcclInputs& nccl, CalibrationProgress& line) {
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  return calibrate(topology, read.all, profile_called(o.calibration),
+                   {.seed = o.seed,
+                    .cross_validate = o.cross_validate,
+                    .observed = {.nccl = nccl.overrides.nccl,
+                                 .version_given = o.nccl.version || (nccl.overrides.nccl.log &&
+                                                                     nccl.overrides.nccl.log->version),
+                                 .threads = static_cast<std::size_t>(o.threads > 0 ? o.threads : cores)},
+                    .progress = [&](std::string_view phase, std::size_t done,
+                                    std::size_t all) { line.show(phase, done, all); },
+                    .name = o.name.empty() ? topology.name() : o.name,
+                    .source = command_of(o, nccl),
+                    .created_from = read.files});
+}
+
 int fit_profile(const CalibrateLine& o, const Topology& topology) {
-  const Measured read = read_all(o);
-  Calibration found = calibrate(topology, read.all, profile_called(o.calibration),
-                                {.seed = o.seed,
-                                 .cross_validate = o.cross_validate,
-                                 .name = o.name.empty() ? topology.name() : o.name,
-                                 .source = "calibrate --from " + fmt::format("{}", fmt::join(o.from, " ")),
-                                 .created_from = read.files});
+  CalibrationProgress line;
+  const Measured read = read_all(o, line);
+  const NcclInputs nccl = load_nccl_files(o.nccl, {});
+  Calibration found = fitted(o, topology, read, nccl, line);
+  for (const Warning& warning : nccl.warnings) found.report.notes.push_back(warning.text);
   found.report.notes.insert(found.report.notes.end(), read.notes.begin(), read.notes.end());
   if (!o.output.empty()) write_output(o.output, write_profile(found.profile));
   write(o, {calibration_text(found.report), write_calibration(found.report), calibration_csv(found.report),
@@ -98,17 +150,14 @@ int fit_profile(const CalibrateLine& o, const Topology& topology) {
 }
 
 // A profile in place of the measurements that it is made of could not be made again.
-void check_outputs(const CalibrateLine& o) {
+void check_files(const CalibrateLine& o) {
   const std::vector<std::string> outputs{o.output, o.json, o.html, o.csv, o.markdown};
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].empty() || outputs[i] == "-") continue;
+  check_outputs(outputs);
+  for (const std::string& output : outputs) {
+    if (output.empty() || output == "-") continue;
     for (const std::string& input : o.from)
-      if (is_same_file(outputs[i], input))
-        throw Error({.where = "command line", .message = quoted(outputs[i]) + " is an input and an output"});
-    for (std::size_t j = 0; j < i; ++j)
-      if (!outputs[j].empty() && is_same_file(outputs[i], outputs[j]))
-        throw Error(
-            {.where = "command line", .message = quoted(outputs[i]) + " is the place of two outputs"});
+      if (is_same_file(output, input))
+        throw Error({.where = "command line", .message = quoted(output) + " is an input and an output"});
   }
 }
 
@@ -116,7 +165,7 @@ void check_outputs(const CalibrateLine& o) {
 
 int run_calibrate(const CalibrateLine& o) {
   if (!o.html.empty()) require_html();
-  check_outputs(o);
+  check_files(o);
   if (!o.show.empty()) return show(o);
   const Topology topology = read_topology(JsonDocument::load(find_input(o.topology, "topologies")), 1);
   return o.check ? check(o, topology) : fit_profile(o, topology);

@@ -153,6 +153,7 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
     write_output("-", o.init ? example_study() : listing(o.list));
     return 0;
   }
+  check_outputs(std::vector<std::string>{o.markdown, o.csv});
   const std::unique_ptr<PlanInputs> inputs = load_plan(o);
   const auto threads = static_cast<std::size_t>(o.threads);
   EvaluateTasks evaluate = make(inputs->cells, threads);

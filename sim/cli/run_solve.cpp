@@ -137,6 +137,7 @@ bool is_explained(const SolvedStep& step) {
 }  // namespace
 
 int run_solve(const SolveOptions& o) {
+  check_outputs(std::vector<std::string>{o.output, o.json});
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
   const Topology topology = read_topology(inputs.topology, o.seed);
   const Profile profile = profile_called(o.calibration);

@@ -15,6 +15,7 @@
 #include "sim/cli/program.h"
 #include "sim/cli/run_comparison.h"
 #include "sim/result/validation_io.h"
+#include "validate/own_suite.h"
 #include "validate/recorded.h"
 
 namespace busbar {
@@ -24,19 +25,24 @@ namespace {
 // On a terminal one line that counts; nothing elsewhere.
 void show_progress(std::string_view suite, std::size_t done, std::size_t all) {
   if (::isatty(STDERR_FILENO) == 0) return;
-  std::fputs(fmt::format("\r{}: {} of {} rows{}", suite, done, all, done == all ? "\r\x1b[K" : "").c_str(),
+  std::fputs(fmt::format("\r{}: {} of {}{}", suite, done, all, done == all ? "\r\x1b[K" : "").c_str(),
              stderr);
 }
 
-Validation run(const Suite& suite, const ValidateOptions& o, const Profile& profile) {
+SuiteOptions options_of(const ValidateOptions& o, const Suite& suite) {
   SuiteOptions options{.filters = {},
                        .threads = static_cast<std::size_t>(o.threads),
                        .most_gpus = o.most_gpus,
-                       .every = static_cast<std::size_t>(o.every)};
+                       .every = static_cast<std::size_t>(o.every),
+                       .cross_validate = o.cross_validate};
   for (const std::string& filter : o.filters) options.filters.push_back(parse_filter(filter, suite));
   options.progress = [&](std::size_t done, std::size_t all) { show_progress(suite.name, done, all); };
+  return options;
+}
+
+Validation run(const Suite& suite, const ValidateOptions& o, const Profile& profile) {
   const std::string folder = o.data.empty() ? shared_folder("validate") : o.data;
-  Validation found = suite.run(folder, profile, options);
+  Validation found = suite.run(folder, profile, options_of(o, suite));
   const std::string recorded = folder + "/recorded.csv";
   if (std::filesystem::exists(recorded)) hold_recorded(found, load_text(recorded), recorded);
   return found;
@@ -56,6 +62,7 @@ std::string markdown_of(const std::vector<Validation>& found, std::size_t worst)
 
 int run_validate(const ValidateOptions& o) {
   if (!o.html.empty()) require_html();
+  check_outputs(std::vector<std::string>{o.json, o.html, o.csv, o.markdown});
   const Profile profile = profile_called(o.calibration);
   const auto worst = static_cast<std::size_t>(o.worst);
   std::vector<Validation> found;
@@ -65,6 +72,11 @@ int run_validate(const ValidateOptions& o) {
       write_output("-", (found.size() > 1 ? "\n" : "") + validation_text(found.back(), worst));
   };
   for (const Suite* suite : o.suites) add(run(*suite, o, profile));
+  if (!o.own_suite.empty()) {
+    const OwnSuite own = read_own_suite(o.own_suite, find_input);
+    for (const std::string_view kind : kinds_of(own))
+      add(run_own_suite(own, kind, profile, options_of(o, suite_called(kind))));
+  }
   if (!o.measured.empty())
     for (Validation& validation : compare_measured(o, profile)) add(std::move(validation));
   if (!o.json.empty()) write_output(o.json, write_validation(found));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
@@ -25,6 +26,8 @@ constexpr const char* kExamples =
     "  validate --suite steps --threads 8\n"
     "  validate --suite steps --filter source=torchtitan --worst 5\n"
     "  validate --suite steps --most-gpus 64 --every 10 --csv rows.csv\n"
+    "  validate --suite collectives --cross-validate\n"
+    "  validate --suite mine.json --html mine.html\n"
     "  validate --suite memory --json memory.json --quiet\n"
     "  validate --suite all --md errors.md";
 
@@ -67,7 +70,11 @@ void declare(CLI::App& app, ValidateOptions& o, RawValidate& raw) {
   declare_measured(app, o, raw);
   app.add_option(
       "--suite", raw.suite,
-      fmt::format("published measurements to predict: {}, all", fmt::join(names_of(suites()), ", ")));
+      fmt::format("published measurements to predict: {}, all; or a busbar.suite/1 file of your own",
+                  fmt::join(names_of(suites()), ", ")));
+  app.add_flag(
+      "--cross-validate", o.cross_validate,
+      "with --suite collectives: predict each system by a fit to all others, beside the plain figures");
   app.add_option("--calibration", o.calibration, "default, ideal or a profile of calibrate")
       ->capture_default_str();
   app.add_option("--filter", o.filters, filter_help())->allow_extra_args(false);
@@ -92,9 +99,16 @@ void read_suites(ValidateOptions& o, const std::string& name) {
   names.emplace_back("all");
   for (const Suite& suite : suites())
     if (name == "all" || name == suite.name) o.suites.push_back(&suite);
+  std::error_code ignored;
+  if (o.suites.empty() && std::filesystem::is_regular_file(name, ignored)) {
+    if (!o.data.empty())
+      throw Error({.where = "command line", .message = "--data does not go with a suite file of your own"});
+    o.own_suite = name;
+    return;
+  }
   if (o.suites.empty())
     throw Error({.where = "--suite",
-                 .expected = one_of(names),
+                 .expected = one_of(names) + " (or a busbar.suite/1 file)",
                  .given = quoted(name),
                  .suggestion = did_you_mean(name, names)});
 }
@@ -133,6 +147,12 @@ void check_suites(const ValidateOptions& o, const RawValidate& raw) {
 }
 
 void check(const ValidateOptions& o) {
+  const bool collectives = o.suites.size() == 1 && o.suites.front()->name == "collectives";
+  if (o.cross_validate && (!collectives || o.calibration != "default"))
+    throw Error({.where = "command line",
+                 .message =
+                     "--cross-validate goes with --suite collectives and the default calibration, which "
+                     "those tables were fitted to"});
   if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.markdown == "-") > 1)
     throw Error({.where = "command line",
                  .message = "only one of --json, --html, --csv and --md can go to standard output"});

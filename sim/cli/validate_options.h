@@ -12,7 +12,8 @@
 namespace busbar {
 
 struct ValidateOptions {
-  std::vector<const Suite*> suites;   // at least one, or else `measured`
+  std::vector<const Suite*> suites;   // at least one, or else `own_suite` or `measured`
+  std::string own_suite;              // a user's busbar.suite/1 file
   std::vector<std::string> measured;  // files
   std::string topology, workload;     // with `measured`
   std::vector<std::string> sets;      // "key.path=value"
@@ -23,6 +24,7 @@ struct ValidateOptions {
   std::string json, html, csv, markdown;  // files
   std::string data;                       // folder of the suites' tables; "": the installed one
   std::int64_t threads = 0, most_gpus = 0, every = 1, worst = 20;
+  bool cross_validate = false;
   bool quiet = false;
 };
 

@@ -35,6 +35,9 @@ struct CalibrationRecord {
   std::vector<CalibratedValue> values;     // every other number is a default of which nothing was measured
   std::vector<std::vector<double>> draws;  // bootstrap: per draw a number for each of `values`
   std::vector<CalibratedRange> ranges;
+  /// GPUs of the step that kernels inside a step were measured by (validate --solve compute-efficiency);
+  /// none: no step was. On more of them the slowest is slower (slowest_gpu.h).
+  std::optional<std::int64_t> step_gpus;
   std::optional<double> fit_median, cross_validated_median;  // of |predicted / measured - 1|; none: not known
   [[nodiscard]] bool empty() const { return values.empty() && ranges.empty(); }
 };

@@ -112,6 +112,11 @@ ParameterLabel label_of(std::string_view parameter) {
   return label;
 }
 
+bool is_share_of_hardware(std::string_view parameter) {
+  return parameter.ends_with("efficiency") || parameter.find(".share.") != std::string_view::npos ||
+         parameter.ends_with(".sends_share");
+}
+
 double rounded_value(double value, ParameterUnit unit) {
   switch (unit) {
     case kNone:

@@ -23,6 +23,10 @@ struct ParameterLabel {
 /// Of a name of `parameters(Profile&)` or `other_parameters(Profile&)`.
 [[nodiscard]] ParameterLabel label_of(std::string_view parameter);
 
+/// Whether a number is a share of what the hardware could do, so that more than 1 is a mistake. Shares of a
+/// modelled speed (of matmuls, of a step) are not: a model may be too slow.
+[[nodiscard]] bool is_share_of_hardware(std::string_view parameter);
+
 /// A value in its unit, for files: "0.6 us", "12.5 GB/s", "9196 B", "0.84". What is written parses back to
 /// what `rounded_value` gives.
 [[nodiscard]] std::string value_text(double value, ParameterUnit unit);

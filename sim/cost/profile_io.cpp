@@ -90,6 +90,8 @@ void read_parameter(const JsonValue& entry, const Numbers& numbers, std::set<std
   const auto index = static_cast<std::size_t>(found - numbers.labels.begin());
   if (!seen.insert(index).second) name.fail("each parameter once");
   *numbers.refs[index].value = read_value(entry.at("value"), found->unit);
+  if (is_share_of_hardware(numbers.refs[index].name) && *numbers.refs[index].value > 1)
+    entry.at("value").fail("a share of at most 1: nothing is faster than its links and its memory");
   const JsonValue origin = entry.at("origin");
   const std::string kind = origin.string();
   if (std::find(std::begin(kOrigins), std::end(kOrigins), kind) == std::end(kOrigins))
@@ -238,8 +240,8 @@ std::string part_of_parameter(std::string_view parameter) {
 
 Profile read_profile(const JsonDocument& document) {
   const JsonValue root = document.root();
-  root.only_keys(
-      {"schema", "name", "source", "created_from", "base", "parameters", "ranges", "error", "draws"});
+  root.only_keys({"schema", "name", "source", "created_from", "base", "parameters", "step_gpus", "ranges",
+                  "error", "draws"});
   const JsonValue schema = root.at("schema");
   if (schema.string() != "busbar.profile/1") schema.fail("\"busbar.profile/1\"");
   Profile profile = base_of(root);
@@ -251,6 +253,7 @@ Profile read_profile(const JsonDocument& document) {
   const Numbers numbers = numbers_of(profile);
   std::set<std::size_t> seen;
   for (const JsonValue& entry : root.at("parameters").items()) read_parameter(entry, numbers, seen, record);
+  if (const auto gpus = root.find("step_gpus")) record.step_gpus = gpus->integer(1, kMaxRanks);
   if (const auto ranges = root.find("ranges"))
     for (const JsonValue& range : ranges->items()) record.ranges.push_back(read_range(range));
   if (const auto error = root.find("error")) {
@@ -273,6 +276,7 @@ std::string write_profile(const Profile& given) {
   text += "  \"source\": " + Json(record.source).dump() + ",\n";
   text += "  \"created_from\": " + Json(record.created_from).dump() + ",\n";
   if (profile.ideal) text += "  \"base\": \"ideal\",\n";
+  if (record.step_gpus) text += fmt::format("  \"step_gpus\": {},\n", *record.step_gpus);
   text += "  \"parameters\": " + lines_of(parameter_lines(profile)) + ",\n";
   text += "  \"ranges\": " + lines_of(ranges) + ",\n";
   Json error = Json::object();

@@ -10,6 +10,7 @@
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/kernel_time.h"
+#include "sim/cost/slowest_gpu.h"
 #include "sim/replay/drawing.h"
 #include "sim/replay/half_bandwidth.h"
 #include "sim/replay/replay.h"
@@ -211,6 +212,12 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
       "{} GPUs: large matmuls run at {:.0f} % of their peak ({:.3f} alone{} x {:.3f} inside a step; fitted)",
       kernels.name, 100 * alone * g.step_share, alone, g.matmul_share == 1 ? "" : " as measured",
       g.step_share));
+  if (const double slower = slowed_by_slowest(replay.trace(), profile); slower != 1)
+    result.assumptions.push_back(
+        fmt::format("kernels were measured by a step on {} GPUs; the slowest of {} is taken to be {:.1f} % "
+                    "{} (GPUs of one model differ by {:.1f} %)",
+                    *profile.calibration.step_gpus, replay.trace().ranks, 100 * std::abs(slower - 1),
+                    slower > 1 ? "slower" : "faster", 100 * kSpeedSpread));
   result.assumptions.push_back(fmt::format("NCCL {} chooses algorithms, protocols and channels",
                                            to_text(replay.plans().overrides().nccl.version)));
 }

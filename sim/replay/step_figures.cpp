@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "sim/cost/slowest_gpu.h"
+
 namespace busbar {
 
 namespace {
@@ -20,10 +22,17 @@ std::optional<double> flops_of(const Program& program) {
 
 }  // namespace
 
+double slowed_by_slowest(const StepTrace& trace, const Profile& profile) {
+  const auto& measured_on = profile.calibration.step_gpus;
+  return measured_on && trace.slowdowns.empty() ? slowest_of(trace.ranks, *measured_on) : 1;
+}
+
 Profile with_shares_of(const StepTrace& trace, const Profile& given) {
   Profile profile = given;
   if (profile.ideal) return profile;
+  const double slower = slowed_by_slowest(trace, profile);
   for (Generation& g : profile.generations) {
+    g.own_share /= slower;
     const auto own = trace.kernel_shares.find(std::string(g.name));
     if (own != trace.kernel_shares.end())
       g.step_share = own->second;

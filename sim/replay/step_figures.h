@@ -12,7 +12,12 @@
 
 namespace busbar {
 
-/// The profile with the shares that the trace's framework gives kernels, where it has its own.
+/// How many times as long kernels take as where the profile's step was measured, by the slowest of the
+/// trace's GPUs (slowest_gpu.h). 1: the profile has no such step, or the trace says how its ranks differ.
+[[nodiscard]] double slowed_by_slowest(const StepTrace& trace, const Profile& profile);
+
+/// The profile with the shares that the trace's framework gives kernels, where it has its own, and as slow as
+/// the slowest of its GPUs.
 [[nodiscard]] Profile with_shares_of(const StepTrace& trace, const Profile& given);
 
 /// FLOPs of all kernels of a step on all ranks; 0 (unknown) where some kernel is given by its duration.

@@ -23,6 +23,7 @@ struct ValidationRow {
   std::string source, framework, gpu;
   std::int64_t gpus = 0;  // or ranks; 0 where a row has none
   double measured = 0, predicted = 0;
+  std::optional<double> plain;  // by the profile as it is, where `predicted` is by a fit without the system
   std::optional<StepShares> shares;
   std::optional<double> capacity;  // of a GPU's memory
   [[nodiscard]] double error() const { return predicted / measured - 1; }
@@ -39,6 +40,7 @@ struct ErrorFigures {
 struct ValidationGroup {
   std::string name;
   ErrorFigures figures;
+  std::optional<ErrorFigures> plain = std::nullopt;  // of ValidationRow::plain
 };
 
 /// A row of the suite's tables that has no prediction, and why.
@@ -87,16 +89,20 @@ struct Comparison {
 /// One suite, or one comparison with a user's measurement.
 struct Validation {
   std::string suite;        // "steps"; "step" and "operations" are a user's
+  std::string collection;   // the name of a user's suite file; "": the tables that come with the program
   std::string quantity;     // "step time"
   std::string unit;         // "s", "bytes"
   std::string calibration;  // "default"
   std::vector<std::string> filters;
   std::vector<ValidationRow> rows;  // in the order of the tables
+  bool cross_validated = false;     // each system is predicted by a fit to all others
   ErrorFigures overall;
+  std::optional<ErrorFigures> overall_plain;  // of ValidationRow::plain
   std::vector<ValidationGroup> groups;
   std::vector<ValidationGroup> tables;  // over the median errors of whole tables, by class of machine
   std::optional<FitVerdicts> fits;
   std::vector<NotSimulated> not_simulated;
+  std::vector<std::string> notes;  // what to know of the figures, a sentence each
   std::vector<HeldFigure> held;
   std::optional<Comparison> comparison;
   [[nodiscard]] bool all_held() const {

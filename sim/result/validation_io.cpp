@@ -25,6 +25,10 @@ Json row_json(const ValidationRow& r, const Validation& v) {
          {key("measured", v), r.measured},
          {key("predicted", v), r.predicted},
          {"error", r.error()}};
+  if (r.plain) {
+    j[key("predicted_plain", v)] = *r.plain;
+    j["error_plain"] = *r.plain / r.measured - 1;
+  }
   if (r.shares)
     j["predicted_shares"] = {{"compute", r.shares->compute},
                              {"exposed_communication", r.shares->exposed_communication},
@@ -47,6 +51,7 @@ Json groups_json(const std::vector<ValidationGroup>& groups, const char* name) {
   for (const ValidationGroup& g : groups) {
     Json group{{name, g.name}};
     group.update(figures_json(g.figures));
+    if (g.plain) group["plain"] = figures_json(*g.plain);
     list.push_back(std::move(group));
   }
   return list;
@@ -106,10 +111,13 @@ void add_comparison(Json& j, const Validation& v) {
 
 Json suite_json(const Validation& v) {
   Json j{{"suite", v.suite}, {"quantity", v.quantity}, {"calibration", v.calibration}};
+  if (!v.collection.empty()) j["collection"] = v.collection;
+  if (v.cross_validated) j["cross_validated"] = true;
   j["filters"] = v.filters;
   j["rows"] = Json::array();
   for (const ValidationRow& r : v.rows) j["rows"].push_back(row_json(r, v));
   j["summary"] = figures_json(v.overall);
+  if (v.overall_plain) j["summary"]["plain"] = figures_json(*v.overall_plain);
   add_fits(j, v);
   j["systems"] = groups_json(v.groups, "system");
   if (!v.tables.empty()) j["tables"] = groups_json(v.tables, "class");
@@ -120,6 +128,7 @@ Json suite_json(const Validation& v) {
   for (const HeldFigure& h : v.held)
     j["recorded"].push_back(
         {{"figure", h.name}, {"value", h.value}, {"recorded", h.recorded}, {"met", h.met}});
+  if (!v.notes.empty()) j["notes"] = v.notes;
   add_comparison(j, v);
   if (const ValidationRow* worst = furthest_off(v)) j["largest_disagreement"] = row_json(*worst, v);
   return j;

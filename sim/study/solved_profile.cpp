@@ -7,6 +7,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
+#include "sim/replay/step_figures.h"
 
 namespace busbar {
 
@@ -50,10 +51,11 @@ Profile with_kernel_speed(const Profile& given, const StudiedStep& step, const S
   BUSBAR_CHECK(solution.factor.has_value());
   check_kernels(*step.trace);
   Profile profile = given;
+  const double slower = slowed_by_slowest(*step.trace, given);  // of the speed that the factor is of
   for (const std::string& name : generations_of(given, step))
     for (Generation& g : profile.generations) {
       if (g.name != name) continue;
-      const double before = g.own_share;
+      const double before = g.own_share / slower;
       g.own_share = before * *solution.factor;
       record(profile.calibration, {.name = "kernels." + name + ".own_share",
                                    .low = before * solution.low.value_or(*solution.factor),
@@ -61,6 +63,9 @@ Profile with_kernel_speed(const Profile& given, const StudiedStep& step, const S
                                    .origin = "measured",
                                    .rows = 1});
     }
+  // Where the workload says how its ranks differ, the speed is that of the mean one.
+  profile.calibration.step_gpus =
+      step.trace->slowdowns.empty() ? std::optional<std::int64_t>(step.trace->ranks) : std::nullopt;
   profile.calibration.source =
       fmt::format("kernels as fast as a step of {} on {} GPUs of {} says", to_text(solution.measured),
                   step.trace->ranks, step.topology->name());

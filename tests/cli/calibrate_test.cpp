@@ -86,6 +86,43 @@ TEST_F(CalibrateProgram, TheSameInputGivesTheSameProfile) {
   EXPECT_EQ(read_file(path("a.json")), read_file(path("b.json")));
 }
 
+// A job with NCCL_ALGO=RING, measured: told so, the fit finds the machine; not told, it takes rings for what
+// NCCL would have chosen.
+TEST_F(CalibrateProgram, TakesNcclsSettings) {
+  file("nccl.env", "NCCL_ALGO=RING\n");
+  const Outcome swept = simulate(
+      "--topology dgx1x8.json --collective all_reduce --sizes 1K:1G:2 --env nccl.env --csv rings.csv");
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  std::istringstream lines(read_file(path("rings.csv")));
+  std::string text = "size_bytes,time_us\n", line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    text += cells[1] + "," + cells[7] + "\n";
+  }
+  file("t.csv", text);
+  const auto mean_before = [&](const std::string& more) {
+    const Outcome o =
+        calibrate(fit("t.csv", "p.json") + " --json r.json --quiet --no-cross-validation " + more);
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return JsonDocument::load(path("r.json").string())
+        .root()
+        .at("errors")
+        .at("before")
+        .at("mean_abs_error")
+        .number(0, 10);
+  };
+  EXPECT_LT(mean_before("--env nccl.env"), 1e-3);
+  EXPECT_GT(mean_before(""), 0.03);
+  EXPECT_NE(read_file(path("p.json")).find("calibrate --from t.csv"), std::string::npos);
+  EXPECT_EQ(calibrate(fit("t.csv", "p.json") + " --threads 2 --env nccl.env").exit_code, 0);
+  EXPECT_NE(read_file(path("p.json")).find("--env nccl.env"), std::string::npos);
+  EXPECT_EQ(calibrate("--show p.json --env nccl.env").exit_code, 2);
+  EXPECT_EQ(calibrate(fit("t.csv", "p.json") + " --env nowhere.env").exit_code, 2);
+}
+
 TEST_F(CalibrateProgram, ShowsAndCompares) {
   table("t.csv");
   table("u.csv", 1.5);

@@ -10,6 +10,7 @@
 #include "sim/cost/profile_io.h"
 #include "sim/replay/prediction_interval.h"
 #include "sim/result/error_figures.h"
+#include "tests/support/errors.h"
 #include "tests/unit/calibrate/synthetic.h"
 
 namespace busbar {
@@ -182,6 +183,31 @@ TEST(ProfileFile, ReadsBackAsItWasWritten) {
   const std::vector<double> x = predicted(tables, topology, drawn(profile, 3));
   const std::vector<double> y = predicted(tables, topology, drawn(back, 3));
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i] / x[i], 1, 1e-3);
+}
+
+// Of what hardware could do nothing reaches more than all. A step's speed, of a modelled one, may.
+TEST(ProfileFiles, RefuseSharesAboveOne) {
+  const auto refusal = [](const std::string& name) {
+    return error_of([&] {
+      (void)read_profile(
+          JsonDocument::parse(R"({"schema": "busbar.profile/1", "name": "x", "parameters": [{"name": ")" +
+                                  name + R"(", "value": 1.2, "origin": "measured", "rows": 1}]})",
+                              "hand.json"));
+    });
+  };
+  for (const char* share :
+       {"hopper.links.efficiency", "rdma.efficiency", "rdma.sends_share", "kernels.hopper.memory_efficiency"})
+    EXPECT_EQ(refusal(share).find("hand.json#/parameters/0/value: expected a share of at most 1"), 0U)
+        << share << ": " << refusal(share);
+  EXPECT_EQ(refusal("kernels.hopper.step_speed"), "no error");
+}
+
+TEST(ProfileFiles, CountTheGpusOfTheStepThatTheyWereMeasuredBy) {
+  Profile profile = default_profile();
+  profile.calibration.step_gpus = 8;
+  EXPECT_EQ(read_profile(JsonDocument::parse(write_profile(profile), "p.json")).calibration.step_gpus, 8);
+  EXPECT_FALSE(
+      read_profile(JsonDocument::parse(write_profile(default_profile()), "p.json")).calibration.step_gpus);
 }
 
 // A profile fitted on the ideal one keeps that as what its numbers replace.

@@ -98,6 +98,19 @@ TEST(NcclInspector, NamesTheLineThatIsWrong) {
   }
 }
 
+// A job that was ended leaves half a line; only the last may be half, and not without any before it.
+TEST(NcclInspector, LeavesOutALastLineThatIsCut) {
+  const std::string good =
+      inspector(0, 1, R"("coll": "AllReduce", "coll_msg_size_bytes": 8, "coll_exec_time_us": 5)");
+  for (const std::size_t length : {std::size_t{1}, good.size() / 2, good.size() - 2}) {
+    const Measurement m = read_measured_text(good + good.substr(0, length), "run.jsonl");
+    ASSERT_EQ(m.tables.size(), 1U);
+    EXPECT_EQ(m.tables[0].rows.size(), 1U);
+    EXPECT_EQ(m.tables[0].notes.back(), "line 2, the last, is cut; left out") << length;
+  }
+  EXPECT_THROW((void)read_measured_text(good + good.substr(0, 40) + "\n" + good, "run.jsonl"), Error);
+}
+
 TEST(MeasuredJson, SaysWhoTookPart) {
   const Measurement m = read_measured_text(
       R"({"schema": "busbar.measured/1", "collectives": [

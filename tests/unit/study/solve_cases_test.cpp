@@ -22,21 +22,13 @@ Topology hosts(int count) {
       count, count == 1 ? "none" : "rail-optimized"));
 }
 
-/// GPUs of one model differ: 8 % between the fastest and the slowest of a cluster, on the mean of its
-/// programs (Sinha et al., Not All GPUs Are Created Equal, SC 2022), which is about four standard deviations.
-/// All wait for the slowest, and 128 have a slower one than 8.
-constexpr double kAlike = 0, kVaried = 0.02;
-
 struct Run {
   int gpus, micro;
-  double variation = kAlike;
-  std::uint64_t seed = 1;
 };
 
 StepTrace llama3_8b(const Run& run) {
-  Workload workload = read_workload(JsonDocument::parse(
-      fmt::format(
-          R"({{"schema": "busbar.workload/1", "name": "Llama3-8B", "framework": "torchtitan-eager",
+  return workload_from(fmt::format(
+      R"({{"schema": "busbar.workload/1", "name": "Llama3-8B", "framework": "torchtitan-eager",
           "recompute": "selective",
           "model": {{"layers": 32, "hidden": 4096, "ffn_hidden": 14336, "heads": 32, "kv_heads": 8,
                      "head_dim": 128, "vocab": 128256, "gated_mlp": true, "tied_embeddings": false,
@@ -44,11 +36,7 @@ StepTrace llama3_8b(const Run& run) {
           "batch": {{"sequence": 8192, "micro": {}, "global": {}}},
           "parallel": {{"dp": {}, "sharding": "fsdp"}},
           "precision": {{"gradients": "fp32", "reduce": "fp32"}}}})",
-          run.micro, run.micro * run.gpus, run.gpus),
-      "workload"));
-  workload.jitter = {.lognormal = run.variation, .per = JitterSpec::Per::kRank};
-  workload.seed = run.seed;
-  return expand(workload);
+      run.micro, run.micro * run.gpus, run.gpus));
 }
 
 Time time_at(double tokens_per_s_gpu, const StepTrace& trace) {
@@ -56,9 +44,9 @@ Time time_at(double tokens_per_s_gpu, const StepTrace& trace) {
 }
 
 /// What --solve compute-efficiency -o writes from the run on one host.
-Profile calibrated_on_one_host(double variation = kAlike, std::uint64_t seed = 1) {
+Profile calibrated_on_one_host() {
   const Topology topology = hosts(1);
-  const StepTrace trace = llama3_8b({.gpus = 8, .micro = 2, .variation = variation, .seed = seed});
+  const StepTrace trace = llama3_8b({.gpus = 8, .micro = 2});
   const Profile profile = default_profile();
   Rerun rerun(topology, trace, profile, {});
   const Solution s = solve(rerun, find_parameter(study_parameters(topology), "compute-efficiency", "test"),
@@ -66,21 +54,50 @@ Profile calibrated_on_one_host(double variation = kAlike, std::uint64_t seed = 1
   return with_kernel_speed(profile, {.topology = &topology, .trace = &trace, .profile = &profile}, s);
 }
 
-double rate_on_128(double variation, std::uint64_t seed) {
-  const StepTrace trace = llama3_8b({.gpus = 128, .micro = 2, .variation = variation, .seed = seed});
-  const RunResult result = simulate(hosts(16), trace, calibrated_on_one_host(variation, seed), {});
-  return result.tokens / result.step_time.seconds() / result.ranks;
+RunResult step_on(int gpus, const Profile& profile) {
+  return simulate(hosts(gpus / 8), llama3_8b({.gpus = gpus, .micro = 2}), profile, {});
 }
 
+double rate_of(const RunResult& r) { return r.tokens / r.step_time.seconds() / r.ranks; }
+
+// Kernels are as fast as the slowest of 128 GPUs where they were measured as fast as the slowest of 8; how
+// far GPUs differ comes from other jobs on other machines (tests/regress/weak_scaling_test.cpp).
 TEST(MeasuredRuns, Llama3OnSixteenHostsFollowsFromOneHost) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const double rate = rate_on_128(kVaried, seed);
-    EXPECT_GE(rate, 5300) << "seed " << seed;
-    EXPECT_LE(rate, kOn8) << "seed " << seed;
-  }
-  // With GPUs all alike it comes out a little faster than one host: each has less of the optimizer to do, and
-  // the network hides. The measurement is 2.7 % slower.
-  EXPECT_NEAR(rate_on_128(kAlike, 1) / kOn128, 1, 0.04);
+  const Profile profile = calibrated_on_one_host();
+  EXPECT_EQ(profile.calibration.step_gpus, 8);
+  EXPECT_NEAR(rate_of(step_on(8, profile)), kOn8, 1);
+  const double rate = rate_of(step_on(128, profile));
+  fmt::print("128 GPUs: {:.0f} tokens/s and GPU, measured {:.0f}\n", rate, kOn128);
+  EXPECT_GE(rate, 5300);
+  EXPECT_LE(rate, kOn8);
+  EXPECT_NEAR(rate / kOn128, 1, 0.015);
+}
+
+double optimizer_bytes(const StepTrace& trace) {
+  double bytes = 0;
+  for (const Op& op : trace.programs.front().ops)
+    if (op.phase == Phase::kOptimizer) bytes += op.work.bytes;
+  return bytes;
+}
+
+// Were all GPUs alike, 128 would be faster than 8, each: AdamW has a sixteenth of the parameters to go
+// through, and the network hides behind kernels almost as NVLink does. That is no fault of the model but what
+// it says of identical GPUs; it misses the measurement by 3 %, and is why a calibration counts its GPUs.
+TEST(MeasuredRuns, OfGpusAllAlikeSixteenHostsWouldBeFasterByTheOptimizersShare) {
+  Profile alike = calibrated_on_one_host();
+  alike.calibration.step_gpus.reset();
+  const RunResult on_8 = step_on(8, alike), on_128 = step_on(128, alike);
+  const double bytes_8 = optimizer_bytes(llama3_8b({.gpus = 8, .micro = 2}));
+  const double bytes_128 = optimizer_bytes(llama3_8b({.gpus = 128, .micro = 2}));
+  EXPECT_NEAR(bytes_128 / bytes_8, 1.0 / 16, 1e-3);
+  const double saved = on_8.split.compute.seconds() - on_128.split.compute.seconds();
+  const double exposed = on_128.split.exposed.seconds() - on_8.split.exposed.seconds();
+  const double gained = on_8.step_time.seconds() - on_128.step_time.seconds();
+  EXPECT_GT(gained, 0);
+  EXPECT_GT(exposed, 0);                         // the network costs more than NVLink,
+  EXPECT_NEAR(gained, saved - exposed, 1e-3);    // kernels less,
+  EXPECT_LT(saved, bytes_8 * 15 / 16 / 1.5e12);  // and not more than AdamW's at 1.5 TB/s
+  EXPECT_NEAR(rate_of(on_128) / kOn128, 1.032, 0.005);
 }
 
 // Four such hosts at local batch 1, measured at 1,786 tokens/s and GPU: far below what 400 GB/s a host allow.

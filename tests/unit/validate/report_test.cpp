@@ -45,7 +45,7 @@ TEST(ValidationReport, EscapesMarkdownAndCsv) {
   EXPECT_TRUE(has(validation_markdown(two_rows(), 2), "model \\| x"));
   const std::vector<Validation> suites = {two_rows()};
   const std::string csv = validation_csv(suites);
-  EXPECT_TRUE(has(csv, "steps,a,model | x,s1,s,,H100,8,s,2,3,0.50000,0.9000,0.0000,0.1000\n")) << csv;
+  EXPECT_TRUE(has(csv, "steps,a,model | x,s1,s,,H100,8,s,2,3,0.50000,0.9000,0.0000,0.1000,\n")) << csv;
   EXPECT_TRUE(has(csv, "steps,'=b,y,s2,")) << csv;
 }
 
