@@ -37,7 +37,7 @@ inline constexpr std::array<double StepFigures::*, 15> kStepNumbers = {
     &StepFigures::parameters_bytes, &StepFigures::gradients_bytes,
     &StepFigures::optimizer_bytes,  &StepFigures::activations_bytes,
     &StepFigures::buffers_bytes};
-inline constexpr int kFiguresVersion = 1;
+inline constexpr int kFiguresVersion = 2;
 
 struct LayoutRecord {
   std::string layout;                  // "tp 8 pp 4 dp 32 distributed, micro 1"

@@ -59,6 +59,28 @@ TEST(SearchBounds, NoSimulatedStepIsShorterThanItsBound) {
   }
 }
 
+// The slow twin: every microbatch.
+TEST(SearchRounds, StepsOfManyMicrobatchesAreWhatTheWholeStepIs) {
+  constexpr double kClose = 1e-4;  // of the step; rounds are taken for equal from 1e-6 on
+  const Profile profile = default_profile();
+  for (const Case& c : cases()) {
+    const Topology topology = hosts_of(c.type, c.hosts, c.fabric);
+    SearchProblem problem = problem_of(topology, profile, job_of(c.model, c.batch, c.more));
+    problem.base.batch.global = 256 + 32;  // a rest beyond whole rounds
+    const auto gpus = static_cast<std::int64_t>(topology.ranks().size());
+    const Enumeration found =
+        enumerate(problem.base, whole_space(), gpus, problem.base.parallel.host_ranks.value_or(1));
+    for (const Candidate& candidate : some_of(found.candidates, 60)) {
+      if (problem.base.batch.global / (candidate.micro * candidate.dp) < 32) continue;
+      const StepFigures some = simulate_candidate(problem, candidate);
+      const StepFigures whole = simulate_whole(problem, candidate);
+      for (const auto number : kStepNumbers)
+        EXPECT_NEAR(some.*number, whole.*number, kClose * std::max(whole.step_s, whole.*number))
+            << c.name << ": " << text_of(candidate);
+    }
+  }
+}
+
 TEST(SearchBounds, TheBestOfAllLayoutsIsFoundAndProven) {
   const Profile profile = default_profile();
   const Topology topology = hosts_of("dgx-h100", 1);
