@@ -78,8 +78,14 @@ StepFigures beyond(const StepFigures& before, const StepFigures& last, double ro
   return figures;
 }
 
+struct Rounds {
+  StepFigures figures;                // of the whole step
+  std::int64_t before = 0, last = 0;  // global batches of the short ones
+  double rounds = 0;
+};
+
 /// None: the step is short, or its rounds differ for too long.
-std::optional<StepFigures> from_rounds(const SearchProblem& problem, Workload workload, const Candidate& c) {
+std::optional<Rounds> from_rounds(const SearchProblem& problem, Workload workload, const Candidate& c) {
   if (keeps_all(c)) return std::nullopt;
   const std::int64_t per_microbatch = c.micro * c.dp, all = workload.batch.global / per_microbatch;
   const std::int64_t round = round_of(c), rest = all % round;
@@ -94,12 +100,26 @@ std::optional<StepFigures> from_rounds(const SearchProblem& problem, Workload wo
     workload.batch.global = microbatches * per_microbatch;
     f.push_back(simulated(problem, workload));
     const std::size_t n = f.size();
-    if (n >= 3 && is_line(f[n - 3], f[n - 2], f[n - 1]))
-      return beyond(f[n - 2], f[n - 1], static_cast<double>(all / round - k));
+    if (n < 3 || !is_line(f[n - 3], f[n - 2], f[n - 1])) continue;
+    const auto rounds = static_cast<double>(all / round - k);
+    return Rounds{.figures = beyond(f[n - 2], f[n - 1], rounds),
+                  .before = workload.batch.global - round * per_microbatch,
+                  .last = workload.batch.global,
+                  .rounds = rounds};
   }
 }
 
 }  // namespace
+
+std::optional<ShortSteps> short_steps(const SearchProblem& problem, const Candidate& candidate) {
+  const Workload workload = workload_of(problem.base, candidate);
+  const auto rounds = from_rounds(problem, workload, candidate);
+  if (!rounds) return std::nullopt;
+  ShortSteps steps{.before = workload, .last = workload, .rounds = rounds->rounds};
+  steps.before.batch.global = rounds->before;
+  steps.last.batch.global = rounds->last;
+  return steps;
+}
 
 StepFigures simulate_whole(const SearchProblem& problem, const Candidate& candidate) {
   return simulated(problem, workload_of(problem.base, candidate));
@@ -108,7 +128,7 @@ StepFigures simulate_whole(const SearchProblem& problem, const Candidate& candid
 StepFigures simulate_candidate(const SearchProblem& problem, const Candidate& candidate) {
   try {
     const Workload workload = workload_of(problem.base, candidate);
-    if (const auto figures = from_rounds(problem, workload, candidate)) return *figures;
+    if (const auto rounds = from_rounds(problem, workload, candidate)) return rounds->figures;
     return simulated(problem, workload);
   } catch (const Error& e) {
     StepFigures none;

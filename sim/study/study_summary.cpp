@@ -167,7 +167,8 @@ void add_recommended(Study& study, const std::vector<Cell>& cells) {
   const SearchProblem& problem = cells[*study.best].problem;
   std::array<std::int64_t, kCandidateNumbers> numbers{};
   std::copy_n(best.numbers.begin(), kCandidateNumbers, numbers.begin());
-  const Workload workload = workload_of(problem.base, candidate_of(numbers));
+  const Candidate candidate = candidate_of(numbers);
+  const Workload workload = workload_of(problem.base, candidate);
   const StepTrace trace = expand(workload);
   const RunResult run = simulate(*problem.topology, trace, *problem.profile, {});
   for (const std::string& sentence : run.assumptions)
@@ -175,11 +176,22 @@ void add_recommended(Study& study, const std::vector<Cell>& cells) {
   for (const ParameterRecord& p : run.parameters)
     study.assumptions.push_back({p.name, p.value, mark_of(p.origin), p.source});
   for (const Warning& warning : run.warnings) study.risks.push_back(warning.text);
-  study.sensitivity = sensitivity({.topology = problem.topology,
-                                   .trace = &trace,
-                                   .profile = problem.profile,
-                                   .options = {},
-                                   .workload = &workload});
+  StudiedStep step{.topology = problem.topology,
+                   .trace = &trace,
+                   .profile = problem.profile,
+                   .options = {},
+                   .workload = &workload,
+                   .repeated = {}};
+  const auto steps = short_steps(problem, candidate);
+  if (!steps) {
+    study.sensitivity = sensitivity(step);
+    return;
+  }
+  const StepTrace before = expand(steps->before), last = expand(steps->last);
+  step.trace = &last;
+  step.workload = &steps->last;
+  step.repeated = {.shorter = &before, .rounds = steps->rounds, .global_batch = workload.batch.global};
+  study.sensitivity = sensitivity(step);
 }
 
 }  // namespace

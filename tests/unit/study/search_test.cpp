@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/study/search_screen.h"
+#include "sim/study/sensitivity.h"
 #include "tests/unit/study/study_jobs.h"
 
 namespace busbar {
@@ -78,6 +79,37 @@ TEST(SearchRounds, StepsOfManyMicrobatchesAreWhatTheWholeStepIs) {
         EXPECT_NEAR(some.*number, whole.*number, kClose * std::max(whole.step_s, whole.*number))
             << c.name << ": " << text_of(candidate);
     }
+  }
+}
+
+TEST(SearchRounds, SensitivitiesAreThoseOfTheWholeStep) {
+  constexpr double kClose = 1e-3;  // of an elasticity: its step of 1 % multiplies the rounds' differences
+  const Profile profile = default_profile();
+  const Topology topology = hosts_of("dgx-h100", 2);
+  SearchProblem problem =
+      problem_of(topology, profile, job_of(kSmallModel, R"({"sequence": 1024, "global": 264})"));
+  const Candidate candidate{.tp = 4, .dp = 1, .pp = 4, .micro = 1};
+  const auto steps = short_steps(problem, candidate);
+  ASSERT_TRUE(steps);
+  EXPECT_LT(steps->last.batch.global, 264 / 2);
+  const Workload workload = workload_of(problem.base, candidate);
+  const StepTrace whole = expand(workload), before = expand(steps->before), last = expand(steps->last);
+  const auto expected = sensitivity(
+      {.topology = &topology, .trace = &whole, .profile = &profile, .options = {}, .workload = &workload});
+  const auto given =
+      sensitivity({.topology = &topology,
+                   .trace = &last,
+                   .profile = &profile,
+                   .options = {},
+                   .workload = &steps->last,
+                   .repeated = {.shorter = &before, .rounds = steps->rounds, .global_batch = 264}});
+  ASSERT_EQ(given.size(), expected.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto like = std::find_if(expected.begin(), expected.end(),
+                                   [&](const auto& e) { return e.parameter == given[i].parameter; });
+    ASSERT_NE(like, expected.end());
+    EXPECT_NEAR(given[i].elasticity, like->elasticity, kClose) << given[i].parameter;
+    EXPECT_EQ(given[i].value, like->value);
   }
 }
 
