@@ -2,8 +2,8 @@
 //
 // A step of many microbatches repeats: once the pipeline is full, every further round of microbatches takes
 // what the one before took, as in any timed event graph of fixed delays (Baccelli, Cohen, Olsder & Quadrat,
-// Synchronization and Linearity, 1992, theorem 3.28); where kernels and transfers slow each other, rounds
-// come close to that geometrically. So short steps of m0 + k w microbatches are simulated, k = 1, 2, ...,
+// Synchronization and Linearity, 1992, chapter 3); where kernels and transfers slow each other, rounds
+// come close to that geometrically. So short steps of m0 + k w microbatches are simulated, k = 0, 1, ...,
 // until the last three lie on a line in every figure, and
 //
 //   figure(m) = figure(m0 + k w) + ((m - m0) / w - k) x (figure(m0 + k w) - figure(m0 + (k - 1) w)).
@@ -23,7 +23,7 @@ namespace busbar {
 namespace {
 
 constexpr std::int64_t kLeastRound = 8;  // microbatches
-constexpr double kSameRound = 1e-6;      // of the step: bends below it are a line's
+constexpr double kSameRound = 1e-6;                       // of the step: bends below it are a line's
 constexpr double kWorthIt = 0.6;  // of the whole step's microbatches: the most that short ones may have
 
 StepFigures figures_of(const RunResult& result) {
@@ -51,11 +51,8 @@ StepFigures simulated(const SearchProblem& problem, const Workload& workload) {
   return figures_of(simulate(*problem.topology, expand(workload), *problem.profile, {}));
 }
 
-/// Microbatches that leave a pipeline as they found it, and fill it.
-std::int64_t round_of(const Candidate& c) {
-  const std::int64_t full = std::max(kLeastRound, 2 * c.pp);
-  return (full + c.pp - 1) / c.pp * c.pp;
-}
+/// Microbatches that leave a full pipeline as they found it: whole turns of all stages, `least` of them.
+std::int64_t turns(const Candidate& c, std::int64_t least) { return (least + c.pp - 1) / c.pp * c.pp; }
 
 /// Schedules that keep what all microbatches leave have another memory at every length.
 bool keeps_all(const Candidate& c) {
@@ -88,20 +85,20 @@ struct Rounds {
 std::optional<Rounds> from_rounds(const SearchProblem& problem, Workload workload, const Candidate& c) {
   if (keeps_all(c)) return std::nullopt;
   const std::int64_t per_microbatch = c.micro * c.dp, all = workload.batch.global / per_microbatch;
-  const std::int64_t round = round_of(c), rest = all % round;
+  const std::int64_t round = turns(c, kLeastRound), full = turns(c, std::max(kLeastRound, 2 * c.pp));
+  const std::int64_t first = full + (all - full) % round;
   const double most = kWorthIt * static_cast<double>(all);
-  if (static_cast<double>(6 * round + 3 * rest) > most) return std::nullopt;
+  if (static_cast<double>(3 * first + 3 * round) > most) return std::nullopt;
   std::vector<StepFigures> f;
   std::int64_t spent = 0;
-  for (std::int64_t k = 1;; ++k) {
-    const std::int64_t microbatches = k * round + rest;
+  for (std::int64_t microbatches = first;; microbatches += round) {
     spent += microbatches;
     if (static_cast<double>(spent) > most) return std::nullopt;
     workload.batch.global = microbatches * per_microbatch;
     f.push_back(simulated(problem, workload));
     const std::size_t n = f.size();
     if (n < 3 || !is_line(f[n - 3], f[n - 2], f[n - 1])) continue;
-    const auto rounds = static_cast<double>(all / round - k);
+    const auto rounds = static_cast<double>((all - microbatches) / round);
     return Rounds{.figures = beyond(f[n - 2], f[n - 1], rounds),
                   .before = workload.batch.global - round * per_microbatch,
                   .last = workload.batch.global,
