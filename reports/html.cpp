@@ -7,6 +7,7 @@
 #include "sim/base/error.h"
 #include "sim/result/calibration_io.h"
 #include "sim/result/run_result_io.h"
+#include "sim/result/study_result_io.h"
 #include "sim/result/validation_io.h"
 
 namespace busbar {
@@ -125,5 +126,7 @@ std::string comparison_html(const ProfileComparison& comparison) {
 std::string health_html(const HealthReport& report) {
   return html_page(fmt::format("Health of {}", report.topology), write_health(report));
 }
+
+std::string study_html(const Study& study) { return html_page(study.name, write_study(study)); }
 
 }  // namespace busbar

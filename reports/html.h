@@ -7,6 +7,7 @@
 
 #include "sim/result/calibration.h"
 #include "sim/result/run_result.h"
+#include "sim/result/study.h"
 #include "sim/result/sweep.h"
 #include "sim/result/validation.h"
 
@@ -26,6 +27,7 @@ void require_html();
 [[nodiscard]] std::string calibration_html(const CalibrationReport& report);
 [[nodiscard]] std::string comparison_html(const ProfileComparison& comparison);
 [[nodiscard]] std::string health_html(const HealthReport& report);
+[[nodiscard]] std::string study_html(const Study& study);
 
 /// JSON text for a script element: what could end the element, hide its end or break a line of JavaScript is
 /// written as \uXXXX, which JSON allows in strings, and nowhere else do these characters stand. Line breaks

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reports/plan_sections.h"
+#include "reports/sensitivity_report.h"
 #include "sim/base/error.h"
 
 namespace busbar {
@@ -30,6 +31,7 @@ std::vector<Section> sections(const Study& study, std::size_t top, bool all) {
     list.push_back(exclusions_section(c));
   }
   if (study.best) list.push_back(front_section(study));
+  if (!study.sensitivity.empty()) list.push_back(sensitivity_section(study.sensitivity));
   if (all) list.push_back(assumptions_section(study));
   return list;
 }
@@ -80,14 +82,14 @@ std::string plan_csv(const Study& study) {
       const StepFigures& s = l.figures;
       const PlanFigures& f = c.figures[i];
       text += fmt::format(
-          "{},{},{},{},{},{},{},{:.9g},{:.9g},{:.9g},{:.9g},{},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.0f},{:."
-          "6g},{},{},{},{},"
+          "{},{},{},{},{},{},{},{:.9g},{:.9g},{:.9g},{:.9g},{},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.0f},{},"
+          "{},{},{},{},"
           "{},{}\n",
           csv_cell(c.name), csv_cell(c.variant), c.scaling, c.gpus, c.hosts, c.global_batch,
           csv_cell(l.layout), s.step_s, l.expected_s, l.least_s, f.tokens_per_s, number(f.mfu), s.compute_s,
-          s.exposed_s, s.bubble_s, s.wait_s, s.idle_s, s.memory_bytes(), f.goodput, number(f.train_s),
-          number(f.gpu_hours), number(f.cost), number(f.cost_per_1e12_tokens), number(f.energy_j),
-          csv_cell(c.why_not));
+          s.exposed_s, s.bubble_s, s.wait_s, s.idle_s, s.memory_bytes(),
+          f.failures ? fmt::format("{:.6g}", f.goodput) : "", number(f.train_s), number(f.gpu_hours),
+          number(f.cost), number(f.cost_per_1e12_tokens), number(f.energy_j), csv_cell(c.why_not));
     }
   return text;
 }

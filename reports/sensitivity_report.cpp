@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/section.h"
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 
@@ -36,45 +35,46 @@ std::string sides(const SensitivityRecord& s) {
   return fmt::format("{} to more, {} to less", number(s.up), number(s.down));
 }
 
-std::string sentence(const RunResult& r) {
-  const auto& best = r.sensitivity.front();
+}  // namespace
+
+std::string sensitivity_sentence(std::span<const SensitivityRecord> records, Time step) {
+  const SensitivityRecord& best = records.front();
   if (!best.better || *best.better >= 0) return "Nothing here makes the step shorter by itself";
-  return fmt::format(
-      "What would help most: {}: {} ({} of {})", better_words(best), signed_percent(*best.better),
-      to_text(Time::from_seconds(-*best.better * r.step_time.seconds())), to_text(r.step_time));
+  return fmt::format("What would help most: {}: {} ({} of {})", better_words(best),
+                     signed_percent(*best.better),
+                     to_text(Time::from_seconds(-*best.better * step.seconds())), to_text(step));
 }
 
-Section table(const RunResult& r) {
+Section sensitivity_section(std::span<const SensitivityRecord> records) {
   using enum Align;
   Section cells{.title = "What the step time depends on (elasticity: % of step time per % of the parameter)",
                 .align = {kLeft, kRight, kRight, kRight, kLeft},
                 .rows = {{"parameter", "now", "elasticity", "10 % better", "sides that differ"}}};
-  for (const SensitivityRecord& s : r.sensitivity)
+  for (const SensitivityRecord& s : records)
     if (matters(s))
       cells.rows.push_back({printable(s.words), printable(s.value), number(s.elasticity),
                             s.better ? signed_percent(*s.better) : "", sides(s)});
   return cells;
 }
 
-// What was tried and does not show.
-std::string without_effect(const RunResult& r) {
+std::string without_effect(std::span<const SensitivityRecord> records) {
   std::string names;
-  for (const SensitivityRecord& s : r.sensitivity)
+  for (const SensitivityRecord& s : records)
     if (!matters(s)) names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(s.parameter));
   return names.empty() ? "" : "no effect: " + names + "\n";
 }
 
-}  // namespace
-
 std::string sensitivity_text(const RunResult& r) {
   if (r.sensitivity.empty()) return "";
-  const std::string none = without_effect(r);
-  return section_text(table(r)) + (none.empty() ? "" : "  " + none) + "\n" + sentence(r) + "\n";
+  const std::string none = without_effect(r.sensitivity);
+  return section_text(sensitivity_section(r.sensitivity)) + (none.empty() ? "" : "  " + none) + "\n" +
+         sensitivity_sentence(r.sensitivity, r.step_time) + "\n";
 }
 
 std::string sensitivity_markdown(const RunResult& r) {
   if (r.sensitivity.empty()) return "";
-  return sentence(r) + ".\n" + section_markdown(table(r)) + "\n" + without_effect(r);
+  return sensitivity_sentence(r.sensitivity, r.step_time) + ".\n" +
+         section_markdown(sensitivity_section(r.sensitivity)) + "\n" + without_effect(r.sensitivity);
 }
 
 std::string sensitivity_csv(const RunResult& r) {

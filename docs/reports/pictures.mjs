@@ -18,6 +18,11 @@ writeFileSync(join(folder, "cluster.json"), JSON.stringify({ schema: "busbar.top
 writeFileSync(join(folder, "llama405b.json"), JSON.stringify({ schema: "busbar.workload/1", name: "Llama 3.1 405B, TP 8 x PP 16 x DP 1,024", model: { preset: "llama-3.1-405b" },
   batch: { sequence: 8192, micro: 1, global: 65536 }, parallel: { tp: 8, pp: 16, dp: 1024, sharding: "distributed", sequence_parallel: true } }));
 
+writeFileSync(join(folder, "study.json"), JSON.stringify({ schema: "busbar.study/1", name: "Llama 2 7B: A100 or H100?", model: { preset: "llama-2-7b" }, batch: { sequence: 4096, global: 256 },
+  tokens: "2e12 tokens", failures: { mtbf: "50000 h/GPU", storage: "1 GB/s", restart: "5 min" }, search: { simulate: 12 },
+  clusters: [["DGX A100", "dgx-a100", "1.5", "6.5"], ["DGX H100", "dgx-h100", "2.5", "10.2"]].map(([name, type, price, power]) => ({ name, topology: { hosts: { type }, fabric: { family: "rail-optimized" } },
+    gpus: "32:128:2", price: `${price} USD/GPU-hour`, power: `${power} kW/host` })) }));
+
 const cases = [
   { page: ["simulate", "--topology", "cluster.json", "--workload", "llama405b.json"], pictures: [["step", "#page", 1000]] },
   { page: ["simulate", "--topology", "dgx16x8.json", "--workload", "gpt3-175b-tp8-pp8.json"], pictures: [["timeline", "#timeline", 760], ["overlap", "#overlap"]] },
@@ -28,6 +33,7 @@ const cases = [
   { page: ["validate", "--suite", "steps", "--most-gpus", "64", "--every", "4", "--threads", "2"], pictures: [["validation", "#page", 1150]] },
   { page: ["calibrate", "--from", join(data, "collectives/h100c01_n1g8_all_reduce.csv"), "--collective", "all_reduce", "--ranks", "8", "--topology", "dgx1x8.json", "-o", "profile.json"],
     pictures: [["residuals", "#residuals"], ["intervals", "#intervals"]] },
+  { page: ["plan", "study.json"], pictures: [["plan", "#page", 1180], ["pareto", "#pareto"]] },
 ];
 
 const { chromium } = createRequire(join(modules, "package.json"))("playwright-core");

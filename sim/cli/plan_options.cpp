@@ -1,6 +1,10 @@
 #include "sim/cli/plan_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
 
 #include "sim/base/error.h"
 #include "sim/cli/program.h"
@@ -13,7 +17,7 @@ namespace {
 constexpr const char* kExamples =
     "Examples:\n"
     "  plan --model llama-3.1-70b --host-type dgx-h100 --gpus 64:4096:2 --global-batch 1024 --sequence 8192 "
-    "-o report.md\n"
+    "-o report.html\n"
     "  plan --init > study.json && plan study.json --database results.sqlite -o report.md -o layouts.csv\n"
     "  plan study.json --sweep fabric.oversubscription=1,2,4\n"
     "  plan study.json --goal time=30d,budget=5e6USD\n"
@@ -50,8 +54,11 @@ void declare(CLI::App& app, PlanOptions& o) {
       ->capture_default_str();
   app.add_option("--database", o.database,
                  "SQLite file that keeps results: a study that was stopped goes on");
-  app.add_option("-o,--output", o.outputs, "report: .md or .csv by its name (repeatable)")
+  app.add_option("-o,--output", o.outputs, "report: .html, .md, .csv or .json by its name (repeatable)")
       ->allow_extra_args(false);
+  app.add_option("--json", o.json,
+                 "write the study as busbar.study-result/1 (-: standard output, and no text)");
+  app.add_option("--html", o.html, "write a page with charts, in one file (-: standard output, and no text)");
   app.add_option("--md", o.markdown, "write the report as Markdown (-: standard output, and no text)");
   app.add_option("--csv", o.csv, "write all layouts as CSV (-: standard output, and no text)");
   app.add_option("--top", o.top, "layouts to list for each cluster")
@@ -64,18 +71,28 @@ void declare(CLI::App& app, PlanOptions& o) {
   app.add_flag("--quiet", o.quiet, "no text on standard output");
 }
 
-bool ends_with(const std::string& text, std::string_view end) { return text.ends_with(end); }
+// Where -o writes by the end of a name.
+void sort_outputs(PlanOptions& o) {
+  const std::pair<std::string_view, std::string*> kinds[] = {
+      {".html", &o.html}, {".md", &o.markdown}, {".csv", &o.csv}, {".json", &o.json}};
+  for (const std::string& output : o.outputs) {
+    const auto kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                   [&](const auto& k) { return output.ends_with(k.first); });
+    if (kind == std::end(kinds))
+      throw Error({.where = "-o",
+                   .expected = "a name that ends in .html, .md, .csv or .json",
+                   .given = quoted(output)});
+    if (!kind->second->empty() && *kind->second != output)
+      throw Error(
+          {.where = "-o",
+           .message = fmt::format("{} and {} are the same report", quoted(*kind->second), quoted(output))});
+    *kind->second = output;
+  }
+}
 
 void check(PlanOptions& o) {
   if (o.init || !o.list.empty()) return;
-  for (const std::string& output : o.outputs) {
-    if (ends_with(output, ".md"))
-      o.markdown = output;
-    else if (ends_with(output, ".csv"))
-      o.csv = output;
-    else
-      throw Error({.where = "-o", .expected = "a name that ends in .md or .csv", .given = quoted(output)});
-  }
+  sort_outputs(o);
   const bool short_form = !o.model.empty() || !o.host_type.empty() || !o.gpus.empty();
   if (!o.study.empty() && short_form)
     throw Error(
@@ -89,8 +106,9 @@ void check(PlanOptions& o) {
          .message =
              "a study file is missing, or all of --model, --host-type, --gpus, --global-batch, --sequence",
          .suggestion = "plan --init prints an example; see --help"});
-  if (o.markdown == "-" && o.csv == "-")
-    throw Error({.where = "command line", .message = "only one of --md and --csv can go to standard output"});
+  if ((o.json == "-") + (o.html == "-") + (o.csv == "-") + (o.markdown == "-") > 1)
+    throw Error({.where = "command line",
+                 .message = "only one of --json, --html, --csv and --md can go to standard output"});
 }
 
 }  // namespace

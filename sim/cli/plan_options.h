@@ -18,8 +18,8 @@ struct PlanOptions {
   std::string goal;                 // time=30d,budget=5e6USD
   std::string calibration = "default";
   std::string database;              // SQLite file; "": none
-  std::vector<std::string> outputs;  // -o: .md or .csv by the name's end
-  std::string markdown, csv;
+  std::vector<std::string> outputs;  // -o: .html, .md, .csv or .json by the name's end
+  std::string html, json, markdown, csv;
   std::string list;
   std::int64_t threads = 0, simulate = 0, top = 10;
   std::uint64_t seed = 1;

@@ -10,12 +10,14 @@
 #include <cstring>
 #include <filesystem>
 
+#include "reports/html.h"
 #include "reports/plan_report.h"
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
 #include "sim/cli/listing.h"
 #include "sim/cli/program.h"
 #include "sim/cli/run_options.h"
+#include "sim/result/study_result_io.h"
 #include "sim/study/database.h"
 #include "sim/study/study.h"
 #include "sim/study/study_quantities.h"
@@ -129,7 +131,10 @@ void keep_freed_memory() {
 
 void write_reports(const PlanOptions& o, const Study& study) {
   const auto top = static_cast<std::size_t>(o.top);
-  if (!o.quiet && o.markdown != "-" && o.csv != "-") write_output("-", plan_text(study, top));
+  if (!o.quiet && o.json != "-" && o.html != "-" && o.markdown != "-" && o.csv != "-")
+    write_output("-", plan_text(study, top));
+  if (!o.json.empty()) write_output(o.json, write_study(study));
+  if (!o.html.empty()) write_output(o.html, study_html(study));
   if (!o.markdown.empty()) write_output(o.markdown, plan_markdown(study, top));
   if (!o.csv.empty()) write_output(o.csv, plan_csv(study));
 }
@@ -153,7 +158,8 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
     write_output("-", o.init ? example_study() : listing(o.list));
     return 0;
   }
-  check_outputs(std::vector<std::string>{o.markdown, o.csv});
+  if (!o.html.empty()) require_html();
+  check_outputs(std::vector<std::string>{o.markdown, o.csv, o.json, o.html});
   const std::unique_ptr<PlanInputs> inputs = load_plan(o);
   const auto threads = static_cast<std::size_t>(o.threads);
   EvaluateTasks evaluate = make(inputs->cells, threads);
@@ -167,6 +173,10 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
   Study study = run_study(inputs->spec, inputs->cells, threads, evaluate,
                           [&](const StudyProgress& p) { line.show(p); });
   line.end();
+  study.inputs = {.study = inputs->document.name(),
+                  .digest = inputs->document.digest(),
+                  .calibration = o.calibration,
+                  .seed = o.seed};
   study.reused = reused;
   study.simulated -= reused;
   write_reports(o, study);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/result/explanation_io.h"
+#include "sim/result/sensitivity_io.h"
 #include "sim/result/version.h"
 
 namespace busbar {
@@ -108,17 +109,6 @@ Json timeline_json(const std::vector<RankTimeline>& timelines) {
     j.push_back({{"rank", t.rank}, {"program", t.program}, {"entries", std::move(entries)}});
   }
   return j;
-}
-
-// Only where it was asked for.
-void add_sensitivity(Json& j, const std::vector<SensitivityRecord>& records) {
-  if (records.empty()) return;
-  j["sensitivity"] = Json::array();
-  for (const SensitivityRecord& s : records) {
-    Json& row = j["sensitivity"].emplace_back(Json{{"parameter", s.parameter}, {"value", s.value}});
-    row.update({{"elasticity", s.elasticity}, {"elasticity_up", s.up}, {"elasticity_down", s.down}});
-    if (s.better) row["change_10_percent_better"] = *s.better;
-  }
 }
 
 void add_throughput(Json& j, const RunResult& r) {

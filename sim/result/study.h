@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/units.h"
+#include "sim/result/run_result.h"
 
 namespace busbar {
 
@@ -36,7 +37,7 @@ inline constexpr std::array<double StepFigures::*, 15> kStepNumbers = {
     &StepFigures::parameters_bytes, &StepFigures::gradients_bytes,
     &StepFigures::optimizer_bytes,  &StepFigures::activations_bytes,
     &StepFigures::buffers_bytes};
-inline constexpr int kFiguresVersion = 1;
+inline constexpr int kFiguresVersion = 2;
 
 struct LayoutRecord {
   std::string layout;                  // "tp 8 pp 4 dp 32 distributed, micro 1"
@@ -121,11 +122,21 @@ struct FrontPoint {
 
 /// The input of a figure, and whether it was measured, fitted or assumed.
 struct Assumption {
-  std::string what, value, origin, source;
+  std::string what, value;
+  std::string origin;  // "measured", "fitted" or "assumed"
+  std::string source;
+};
+
+/// What a study was made from.
+struct StudyInputs {
+  std::string study, digest;  // the file ("command line" without one), and of it with all changes
+  std::string calibration;
+  std::uint64_t seed = 1;
 };
 
 struct Study {
   std::string name, model, currency, objective;
+  StudyInputs inputs;
   double parameters = 0, active_parameters = 0;
   std::optional<double> tokens;
   std::int64_t sequence = 0, global_batch = 0;
@@ -134,6 +145,7 @@ struct Study {
   std::vector<FrontPoint> front;
   std::optional<std::size_t> best, runner_up;  // of clusters; the layout is the first
   std::vector<std::string> changes, risks;     // sentences: what would change the answer, what may go wrong
+  std::vector<SensitivityRecord> sensitivity;  // of the recommended layout's step
   std::vector<Assumption> assumptions;
   double wall_s = 0;
   std::int64_t simulated = 0, reused = 0;  // steps: simulated now, taken from the database

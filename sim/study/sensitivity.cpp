@@ -23,13 +23,36 @@ double slope(Time from, Time to, double factor) {
   return std::log(to.seconds() / from.seconds()) / std::log(factor);
 }
 
-SensitivityRecord of_parameter(const StudyParameter& p, Rerun& rerun, Time base) {
+/// Times of a step that may be described by two short ones.
+class StepTimes {
+ public:
+  explicit StepTimes(const StudiedStep& s)
+      : last_(*s.topology, *s.trace, *s.profile, s.options), rounds_(s.repeated.rounds) {
+    if (s.repeated.shorter != nullptr)
+      before_.emplace(*s.topology, *s.repeated.shorter, *s.profile, s.options);
+  }
+  [[nodiscard]] Time at(const Scales& scales = {}) {
+    const Time last = last_.step_time(scales);
+    if (!before_) return last;
+    const double round_s = last.seconds() - before_->step_time(scales).seconds();
+    return Time::from_seconds(last.seconds() + rounds_ * round_s);
+  }
+  /// What the step takes beyond the studied trace.
+  [[nodiscard]] Time repeated() { return at() - last_.step_time(); }
+
+ private:
+  Rerun last_;
+  std::optional<Rerun> before_;
+  double rounds_;
+};
+
+SensitivityRecord of_parameter(const StudyParameter& p, StepTimes& times, Time base) {
   SensitivityRecord record{.parameter = p.name,
                            .words = p.words,
                            .value = value_text(p),
                            .less_is_better = p.is_time(),
                            .better = 0};
-  const Time more = rerun.step_time(p.at(kStep)), less = rerun.step_time(p.at(1 / kStep));
+  const Time more = times.at(p.at(kStep)), less = times.at(p.at(1 / kStep));
   record.up = slope(base, more, kStep);
   record.down = slope(less, base, kStep);
   record.elasticity = (record.up + record.down) / 2;
@@ -37,7 +60,7 @@ SensitivityRecord of_parameter(const StudyParameter& p, Rerun& rerun, Time base)
     record.better = (p.is_time() ? record.down * std::log(1 - kBetter) : record.up * std::log(1 + kBetter));
     return record;
   }
-  const Time better = rerun.step_time(p.at(p.is_time() ? 1 - kBetter : 1 + kBetter));
+  const Time better = times.at(p.at(p.is_time() ? 1 - kBetter : 1 + kBetter));
   record.better = better.seconds() / base.seconds() - 1;
   return record;
 }
@@ -94,17 +117,21 @@ std::optional<SensitivityRecord> of_batch(const BatchTimes& times, std::int64_t 
 std::vector<SensitivityRecord> sensitivity(const StudiedStep& step) {
   std::future<BatchTimes> batch;  // other jobs, so beside this one
   if (step.workload != nullptr) batch = std::async(std::launch::async, [&] { return batch_times(step); });
-  Rerun rerun(*step.topology, *step.trace, *step.profile, step.options);
-  const Time base = rerun.step_time();
+  StepTimes times(step);
+  const Time base = times.at();
   std::vector<SensitivityRecord> records;
   if (base <= Time::zero()) return records;  // a step without time depends on nothing
   for (const StudyParameter& p : study_parameters(*step.topology))
-    records.push_back(of_parameter(p, rerun, base));
+    records.push_back(of_parameter(p, times, base));
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return *a.better < *b.better; });
   if (!batch.valid()) return records;
-  if (auto record = of_batch(batch.get(), step.workload->batch.global, base))
-    records.push_back(std::move(*record));
+  BatchTimes of_batches = batch.get();
+  for (std::optional<Time>* time : {&of_batches.more, &of_batches.less})
+    if (*time) **time += times.repeated();
+  const std::int64_t now =
+      step.repeated.shorter != nullptr ? step.repeated.global_batch : step.workload->batch.global;
+  if (auto record = of_batch(of_batches, now, base)) records.push_back(std::move(*record));
   return records;
 }
 

@@ -1,6 +1,7 @@
 // What a step's time depends on, and how much.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/cost/profile.h"
@@ -12,6 +13,14 @@
 
 namespace busbar {
 
+/// A step of many microbatches by two short ones of the same job (search_simulate.cpp): it takes what the
+/// studied trace does, and `rounds` times what that takes more than `shorter`. Borrows the trace.
+struct RepeatedRounds {
+  const StepTrace* shorter = nullptr;  // none: the studied trace is the whole step
+  double rounds = 0;
+  std::int64_t global_batch = 0;  // of the whole step
+};
+
 /// A step on a machine, for studies that change one of its numbers at a time. Borrows all.
 struct StudiedStep {
   const Topology* topology = nullptr;
@@ -19,6 +28,7 @@ struct StudiedStep {
   const Profile* profile = nullptr;
   SimOptions options;                  // overrides and symmetry count
   const Workload* workload = nullptr;  // that the trace was expanded from; none: its batch stays as it is
+  RepeatedRounds repeated = {};
 };
 
 /// The elasticity of the step time by every parameter of study_parameters, and by the global batch:

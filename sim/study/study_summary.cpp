@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sim/replay/simulate.h"
+#include "sim/study/sensitivity.h"
 #include "sim/study/study_quantities.h"
 
 namespace busbar {
@@ -122,7 +123,7 @@ void add_risks(Study& study) {
       "(docs/validate.md)");
 }
 
-void add_assumptions(Study& study, const StudySpec& spec, const std::vector<Cell>& cells) {
+void add_assumptions(Study& study, const StudySpec& spec) {
   const auto add = [&](std::string what, std::string value, const char* origin, std::string source) {
     study.assumptions.push_back({std::move(what), std::move(value), origin, std::move(source)});
   };
@@ -152,19 +153,45 @@ void add_assumptions(Study& study, const StudySpec& spec, const std::vector<Cell
       add("checkpoint", fmt::format("{} B per parameter", f.bytes_per_parameter.value_or(12)), "assumed",
           f.bytes_per_parameter ? "the study" : "fp32 parameters and AdamW's two moments");
   }
+}
+
+std::string mark_of(const std::string& origin) {
+  if (origin == "measured") return origin;
+  return origin == "fitted" || origin == "derived" ? "fitted" : "assumed";
+}
+
+// The recommended layout once more: what its step rests on, and what it depends on.
+void add_recommended(Study& study, const std::vector<Cell>& cells) {
   if (!study.best) return;
-  const ClusterRecord& best = study.clusters[*study.best];
-  const Cell& cell = cells[*study.best];
+  const LayoutRecord& best = study.clusters[*study.best].search.ranked.front();
+  const SearchProblem& problem = cells[*study.best].problem;
   std::array<std::int64_t, kCandidateNumbers> numbers{};
-  std::copy_n(best.search.ranked.front().numbers.begin(), kCandidateNumbers, numbers.begin());
-  const RunResult run =
-      simulate(*cell.problem.topology, expand(workload_of(cell.problem.base, candidate_of(numbers))),
-               *cell.problem.profile, {});
+  std::copy_n(best.numbers.begin(), kCandidateNumbers, numbers.begin());
+  const Candidate candidate = candidate_of(numbers);
+  const Workload workload = workload_of(problem.base, candidate);
+  const StepTrace trace = expand(workload);
+  const RunResult run = simulate(*problem.topology, trace, *problem.profile, {});
   for (const std::string& sentence : run.assumptions)
-    add("the recommended layout", sentence, "modelled", "docs/model.md");
+    study.assumptions.push_back({"the recommended layout", sentence, "assumed", "docs/model.md"});
   for (const ParameterRecord& p : run.parameters)
-    add(p.name, p.value, p.origin == "default" ? "assumed" : p.origin.c_str(), p.source);
+    study.assumptions.push_back({p.name, p.value, mark_of(p.origin), p.source});
   for (const Warning& warning : run.warnings) study.risks.push_back(warning.text);
+  StudiedStep step{.topology = problem.topology,
+                   .trace = &trace,
+                   .profile = problem.profile,
+                   .options = {},
+                   .workload = &workload,
+                   .repeated = {}};
+  const auto steps = short_steps(problem, candidate);
+  if (!steps) {
+    study.sensitivity = sensitivity(step);
+    return;
+  }
+  const StepTrace before = expand(steps->before), last = expand(steps->last);
+  step.trace = &last;
+  step.workload = &steps->last;
+  step.repeated = {.shorter = &before, .rounds = steps->rounds, .global_batch = workload.batch.global};
+  study.sensitivity = sensitivity(step);
 }
 
 }  // namespace
@@ -195,7 +222,8 @@ void summarise(Study& study, const StudySpec& spec, const std::vector<Cell>& cel
   study.front = pareto_front(study.clusters);
   add_changes(study);
   add_risks(study);
-  add_assumptions(study, spec, cells);
+  add_assumptions(study, spec);
+  add_recommended(study, cells);
 }
 
 }  // namespace busbar

@@ -8,9 +8,9 @@
 
 namespace busbar {
 
-/// Fills objective, best, runner-up, front, changes, risks and assumptions from the clusters and curves. With
-/// a deadline or a budget the best is the smallest cluster that keeps them; without either the fastest at or
-/// below the knee of its scaling curve.
+/// Fills objective, best, runner-up, front, changes, risks, assumptions and sensitivity from the clusters and
+/// curves. With a deadline or a budget the best is the smallest cluster that keeps them; without either the
+/// fastest at or below the knee of its scaling curve.
 void summarise(Study& study, const StudySpec& spec, const std::vector<Cell>& cells);
 
 /// Layouts on clusters that no other beats in time (to train, or of a token), memory and cost at once.

@@ -7,6 +7,8 @@
 #include <regex>
 #include <thread>
 
+#include "reports/html.h"
+#include "reports/web_bundle.h"
 #include "tests/support/job.h"
 
 namespace busbar {
@@ -112,6 +114,29 @@ TEST_F(Plan, WritesAnExampleThatRuns) {
   EXPECT_NE(o.out.find("Failures and checkpoints"), std::string::npos) << o.out;
 }
 
+TEST_F(Plan, WritesOneRecordAsJsonAndAsAPage) {
+  const Outcome o = plan(kShort + "-o r.json --json - ");
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_NE(o.err.find("same report"), std::string::npos) << o.err;
+  const Outcome json = plan(kShort + "--json -");
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_EQ(json.out.rfind("{\n  \"schema\": \"busbar.study-result/1\"", 0), 0U) << json.out.substr(0, 80);
+  EXPECT_NE(json.out.find("\"elasticity\""), std::string::npos);
+  if (!web_bundle().missing.empty()) {
+    const Outcome page = plan(kShort + "-o r.html -o r.md");
+    EXPECT_EQ(page.exit_code, 3);
+    EXPECT_NE(page.err.find(web_bundle().missing), std::string::npos) << page.err;
+    EXPECT_FALSE(std::filesystem::exists(path("r.md")));
+    return;
+  }
+  // All but what the work took is the same in both.
+  ASSERT_EQ(plan(kShort + "--quiet --html r.html").exit_code, 0);
+  const std::string page = read_file(path("r.html"));
+  const std::string same = json.out.substr(0, json.out.find("\"engine\""));
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_NE(page.find(for_script(same)), std::string::npos);
+}
+
 TEST_F(Plan, SweepsAnyKeyOfTheInput) {
   const Outcome o = plan(kShort + "--sweep fabric.oversubscription=1,4 --quiet --csv -");
   ASSERT_EQ(o.exit_code, 0) << o.err;
@@ -141,7 +166,9 @@ TEST_F(Plan, NamesWhatIsWrongOnOneLine) {
       {kShort + "--goal speed=30", "time"},
       {kShort + "--price 2.5", "USD/GPU-hour"},
       {kShort + "--sweep fabric", "key=value"},
-      {kShort + "-o report.html", ".md"},
+      {kShort + "-o report.pdf", ".html"},
+      {kShort + "-o a.md -o b.md", "same report"},
+      {kShort + "--html - --json -", "only one of"},
       {"no-such-study.json", "no-such-study.json"},
   };
   for (const auto& [arguments, part] : wrong) {

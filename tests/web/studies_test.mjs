@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { both, chartsAreWhole, figuresEqual, fitsEverywhere, opened, withRecord } from "./support.mjs";
+import { both, chartsAreWhole, figuresEqual, fitsEverywhere, opened, runs, withRecord } from "./support.mjs";
 import { studyRecord } from "./study_record.mjs";
+
+const kStudy = { schema: "busbar.study/1", name: "Two clusters", model: { preset: "gpt2" }, batch: { sequence: 1024, global: 64 }, tokens: "1e10 tokens",
+  clusters: [{ name: "A100", topology: { hosts: { type: "dgx-a100" }, fabric: { family: "rail-optimized" } }, gpus: "8:32:2", price: "1.5 USD/GPU-hour", power: "6.5 kW/host" },
+    { name: "H100", topology: { hosts: { type: "dgx-h100" }, fabric: { family: "rail-optimized" } }, gpus: [8, 16], price: "2.5 USD/GPU-hour", power: "10.2 kW/host" }],
+  failures: { mtbf: "50000 h/GPU", storage: "1 GB/s", restart: "5 min" }, search: { simulate: 4 } };
 
 export const cases = {
   "a study shows its answer, its front, its growth and what was left out": async (context) => {
@@ -11,13 +16,61 @@ export const cases = {
     const { tab, close } = await opened(context, page);
     await figuresEqual(tab, record, 100);
     const charts = await chartsAreWhole(tab);
-    for (const id of ["pareto", "scaling", "splits"]) assert.ok(charts.includes(`${id}-chart`), id);
+    for (const id of ["pareto", "scaling", "splits", "cost", "sensitivity"]) assert.ok(charts.includes(`${id}-chart`), id);
     const answer = await tab.textContent(".answer");
     assert.ok(answer.includes(record.clusters[record.best].candidates[0].layout) && answer.includes(record.changes[0]));
     assert.ok((await tab.textContent("#excluded")).includes("the answer is proven"));
     assert.ok((await tab.textContent("#excluded")).includes("power: 5.2 MW of 5 MW"));
     await close();
     await fitsEverywhere(context, page);
+  },
+
+  "the page of plan has the figures of its JSON, and what Markdown and CSV say": async (context) => {
+    writeFileSync(join(context.folder, "study.json"), JSON.stringify(kStudy));
+    runs(context, "plan", ["study.json", "-o", "record.json", "-o", "page.html", "-o", "report.md", "-o", "layouts.csv", "--quiet"]);
+    const read = (name) => readFileSync(join(context.folder, name), "utf8");
+    const record = JSON.parse(read("record.json"));
+    const { tab, close } = await opened(context, join(context.folder, "page.html"));
+    await figuresEqual(tab, record, 150);
+    const charts = await chartsAreWhole(tab);
+    for (const id of ["pareto", "scaling", "splits", "cost", "sensitivity"]) assert.ok(charts.includes(`${id}-chart`), id);
+    const best = record.clusters[record.best];
+    const page = (await tab.textContent("#page")).replaceAll("\u00a0", " ");
+    const markdown = read("report.md");
+    const csv = read("layouts.csv");
+    const said = (words) => assert.ok(page.toLowerCase().includes(words.toLowerCase()) && markdown.includes(words), words);
+    [...record.changes, ...record.risks, best.candidates[0].layout].forEach(said);
+    assert.ok(record.changes.length > 1 && record.risks.length > 0);
+    for (const cluster of record.clusters)
+      for (const { reason, count } of cluster.search.exclusions) assert.ok(markdown.includes(reason) && count > 0, reason);
+    // Of each simulated layout one line, with the step to nine digits.
+    const lines = csv.trim().split("\n").slice(1);
+    const steps = record.clusters.flatMap((cluster) => cluster.candidates.map((c) => c.step_time_s));
+    assert.equal(lines.length, steps.length);
+    lines.forEach((line, i) => assert.ok(Math.abs(Number(line.match(/",([\d.e+-]+),/)[1]) / steps[i] - 1) < 1e-8, line));
+    // Marks of all assumptions are one of three.
+    assert.ok(record.assumptions.every((a) => ["measured", "fitted", "assumed"].includes(a.origin)));
+    assert.equal(await tab.locator("#assumptions .mark").count() > 3, true);
+    // With the figures of one cluster, the front is of no layout that another beats in time, memory and cost.
+    const of = ({ cluster, layout }) => record.clusters[cluster].candidates[layout];
+    const all = record.clusters.flatMap((cluster) => cluster.candidates);
+    for (const point of record.front) {
+      const f = of(point);
+      assert.ok(!all.some((c) => c.train_s < f.train_s && c.memory_bytes < f.memory_bytes && c.cost < f.cost), f.layout);
+    }
+    await close();
+    await fitsEverywhere(context, join(context.folder, "page.html"));
+  },
+
+  "a plan in which nothing qualifies has a page that says why": async (context) => {
+    const study = { ...kStudy, constraints: { deadline: "1 s" } };
+    writeFileSync(join(context.folder, "hopeless.json"), JSON.stringify(study));
+    const { record, page } = both(context, "plan", ["hopeless.json"], [4]);
+    const { tab, close } = await opened(context, page);
+    await figuresEqual(tab, record, 10);
+    assert.ok((await tab.textContent(".answer")).includes("Nothing qualifies"));
+    assert.ok((await tab.textContent("#page")).includes(record.clusters[0].why_not));
+    await close();
   },
 
   "a study without tokens, costs or an answer has a page": async (context) => {
@@ -30,7 +83,7 @@ export const cases = {
     await bare.close();
     const none = { ...record, clusters: record.clusters.map((c) => ({ ...c, candidates: [] })), best: null, runner_up: null, front: [], curves: [] };
     const empty = await opened(context, withRecord(context, none));
-    assert.ok((await empty.tab.textContent(".answer")).includes("No layout fits"));
+    assert.ok((await empty.tab.textContent(".answer")).includes("Nothing qualifies"));
     await empty.close();
   },
 

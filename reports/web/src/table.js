@@ -4,10 +4,10 @@ import { csvOf, download } from "./csv.js";
 
 /**
  * column(name, { key | value, unit, format, from }): `key` is the row's; `unit` names what the exact value is
- * in; `from(row)` is the JSON pointer of a figure that stands in the record as it is.
+ * in; `from(row)` is the JSON pointer of a figure that stands in the record as it is; `wide` texts are not broken word by word.
  */
-export function column(name, { key, value, unit, format, from, left } = {}) {
-  return { name, unit, value: value ?? ((row) => row[key]), format: format ?? String, key, from, left: left ?? !format };
+export function column(name, { key, value, unit, format, from, left, wide } = {}) {
+  return { name, unit, value: value ?? ((row) => row[key]), format: format ?? String, key, from, wide, left: left ?? !format };
 }
 
 /** Rows of the record at a pointer: every row remembers where it stands. */
@@ -21,7 +21,7 @@ function cellOf(column, row) {
   const text = column.format(value, row);
   const from = column.from ? column.from(row) : column.key && row.at ? `${row.at}/${column.key}` : null;
   const shown = typeof value === "number" || from ? h("data", { value, "data-from": from }, text) : text;
-  return h("td", { class: column.left ? "left" : "right" }, shown);
+  return h("td", { class: `${column.left ? "left" : "right"}${column.wide ? " wide" : ""}` }, shown);
 }
 
 /** A table of at most `most` rows until asked for all; headers sort. */

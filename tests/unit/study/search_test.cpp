@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/study/search_screen.h"
+#include "sim/study/sensitivity.h"
 #include "tests/unit/study/study_jobs.h"
 
 namespace busbar {
@@ -56,6 +57,59 @@ TEST(SearchBounds, NoSimulatedStepIsShorterThanItsBound) {
       ASSERT_EQ(step.failure, "") << c.name << ": " << text_of(candidate);
       EXPECT_LE(screener.screen(candidate).least_s, step.step_s) << c.name << ": " << text_of(candidate);
     }
+  }
+}
+
+// The slow twin: every microbatch.
+TEST(SearchRounds, StepsOfManyMicrobatchesAreWhatTheWholeStepIs) {
+  constexpr double kClose = 1e-4;  // of the step; rounds are taken for equal from 1e-6 on
+  const Profile profile = default_profile();
+  for (const Case& c : cases()) {
+    const Topology topology = hosts_of(c.type, c.hosts, c.fabric);
+    SearchProblem problem = problem_of(topology, profile, job_of(c.model, c.batch, c.more));
+    problem.base.batch.global = 256 + 32;  // a rest beyond whole rounds
+    const auto gpus = static_cast<std::int64_t>(topology.ranks().size());
+    const Enumeration found =
+        enumerate(problem.base, whole_space(), gpus, problem.base.parallel.host_ranks.value_or(1));
+    for (const Candidate& candidate : some_of(found.candidates, 60)) {
+      if (problem.base.batch.global / (candidate.micro * candidate.dp) < 32) continue;
+      const StepFigures some = simulate_candidate(problem, candidate);
+      const StepFigures whole = simulate_whole(problem, candidate);
+      for (const auto number : kStepNumbers)
+        EXPECT_NEAR(some.*number, whole.*number, kClose * std::max(whole.step_s, whole.*number))
+            << c.name << ": " << text_of(candidate);
+    }
+  }
+}
+
+TEST(SearchRounds, SensitivitiesAreThoseOfTheWholeStep) {
+  constexpr double kClose = 1e-3;  // of an elasticity: its step of 1 % multiplies the rounds' differences
+  const Profile profile = default_profile();
+  const Topology topology = hosts_of("dgx-h100", 2);
+  SearchProblem problem =
+      problem_of(topology, profile, job_of(kSmallModel, R"({"sequence": 1024, "global": 264})"));
+  const Candidate candidate{.tp = 4, .dp = 1, .pp = 4, .micro = 1};
+  const auto steps = short_steps(problem, candidate);
+  ASSERT_TRUE(steps);
+  EXPECT_LT(steps->last.batch.global, 264 / 2);
+  const Workload workload = workload_of(problem.base, candidate);
+  const StepTrace whole = expand(workload), before = expand(steps->before), last = expand(steps->last);
+  const auto expected = sensitivity(
+      {.topology = &topology, .trace = &whole, .profile = &profile, .options = {}, .workload = &workload});
+  const auto given =
+      sensitivity({.topology = &topology,
+                   .trace = &last,
+                   .profile = &profile,
+                   .options = {},
+                   .workload = &steps->last,
+                   .repeated = {.shorter = &before, .rounds = steps->rounds, .global_batch = 264}});
+  ASSERT_EQ(given.size(), expected.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto like = std::find_if(expected.begin(), expected.end(),
+                                   [&](const auto& e) { return e.parameter == given[i].parameter; });
+    ASSERT_NE(like, expected.end());
+    EXPECT_NEAR(given[i].elasticity, like->elasticity, kClose) << given[i].parameter;
+    EXPECT_EQ(given[i].value, like->value);
   }
 }
 

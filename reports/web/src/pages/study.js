@@ -3,32 +3,35 @@ import { add, figureOf, h } from "../dom.js";
 import { section } from "../chart.js";
 import { close, open } from "../page.js";
 import { column, facts, table } from "../table.js";
-import { bytes, count, integer, percent, time } from "../format.js";
-import { amountOf, candidatesOf, clusterName, energy, exclusionsOf, pareto, scaling, searched, span, splits } from "../parts/study.js";
-import { markOf } from "../parts/assumptions.js";
+import { bytes, integer, percent, time } from "../format.js";
+import { amountOf, candidatesOf, clusterName, energy, exclusionsOf, hours, layouts, pareto, scaling, searched, sideBySide, span, splits } from "../parts/study.js";
+import { costs, goodput } from "../parts/study_cost.js";
+import { tornado } from "../parts/tornado.js";
+import { markedTable } from "../parts/assumptions.js";
 
 export async function studyPage(r) {
   const list = candidatesOf(r);
-  const best = r.best === undefined || r.best === null ? null : list.find((c) => c.best);
+  const best = list.find((c) => c.best) ?? null;
   const page = open({ kicker: "Busbar · capacity planning", title: r.name,
     subtitle: [r.model, r.objective && `goal: ${r.objective}`, r.tokens && `${integer(r.tokens / 1e9)} billion tokens`].filter(Boolean).join(", "), answer: answerOf(r, best, list) });
-  add(page, [best ? glance(r, best) : null, pareto(r, list), scaling(r), splits(list), excluded(r),
-    sentences("What would change the answer", "changes", r.changes), sentences("What may go wrong", "risks", r.risks), assumed(r)]);
+  add(page, [best ? glance(r, best) : null, sentences("What would change the answer", "changes", r.changes), sentences("What may go wrong", "risks", r.risks),
+    sideBySide(r, list), pareto(r, list), best ? layouts(r, list, best) : null, scaling(r), costs(r, list), best ? goodput(r, best) : null, splits(list), r.sensitivity ? tornado(r) : null,
+    excluded(r), assumed(r)]);
   close(page, r);
 }
 
 function answerOf(r, best, list) {
-  if (!best) return [["No layout fits: see below what was excluded, and why."]];
+  if (!best) return [[`Nothing qualifies${list.length > 0 ? ": each cluster breaks a constraint" : ": no layout fits"}.`], ["See below what was left out, and why."]];
   const figure = (c, key, format) => figureOf(format(c[key]), c[key], `${c.at}/${key}`);
   const money = amountOf(r.currency ?? "");
   const second = r.runner_up === undefined || r.runner_up === null ? null : list.find((c) => c.at === `/clusters/${r.runner_up}/candidates/0`);
   return [
     [`${best.layout} on ${best.clusterName}: `, ...(best.train_s ? [figure(best, "train_s", span), " of training"] : [figure(best, "step_time_s", time), " per step"]),
       ...(best.cost ? [", ", figure(best, "cost", money)] : []), "."],
-    ["It trains ", figure(best, "tokens_per_s", integer), " tokens per second on ", `${count(best.gpus, "GPU")}`, ...(best.mfu ? [", at ", figure(best, "mfu", percent), " of their peak"] : []),
+    ["It trains ", figure(best, "tokens_per_s", integer), " tokens per second", ...(best.mfu ? [", at ", figure(best, "mfu", percent), " of the GPUs' peak"] : []),
       ...(second ? [`; runner-up is ${second.layout} on ${second.clusterName}, with `, ...(second.train_s ? [figure(second, "train_s", span)] : [figure(second, "step_time_s", time)]),
         ...(second.cost ? [" and ", figure(second, "cost", money)] : [])] : []), "."],
-    r.changes?.length > 0 ? [r.changes[0]] : null,
+    r.changes?.length > 0 ? [sentence(r.changes[0])] : null,
   ];
 }
 
@@ -38,7 +41,7 @@ function glance(r, c) {
   return h("section", { "aria-label": "At a glance" }, facts([
     fact("Step time", "step_time_s", time), fact("Tokens per second", "tokens_per_s", integer), fact("Tokens per second and GPU", "tokens_per_s_per_gpu", integer), fact("MFU", "mfu", percent),
     fact("Memory per GPU", "memory_bytes", bytes, c.headroom_bytes !== undefined ? `${bytes(c.headroom_bytes)} to spare` : null), fact("Goodput", "goodput", percent, "share of the time that trains"),
-    fact("Training", "train_s", span), fact("GPU hours", "gpu_hours", integer), fact("Cost", "cost", money), fact("Cost per 10¹² tokens", "cost_per_1e12_tokens", money), fact("Energy", "energy_J", energy),
+    fact("Training", "train_s", span), fact("GPU hours", "gpu_hours", hours), fact("Cost", "cost", money), fact("Cost per 10¹² tokens", "cost_per_1e12_tokens", money), fact("Energy", "energy_J", energy),
   ]));
 }
 
@@ -50,10 +53,11 @@ function excluded(r) {
     rows.length > 0 ? table([column("why", { key: "reason" }), column("layouts", { key: "count", format: integer }), column("such as", { key: "example" }), column("cluster", { key: "cluster" })], rows, { name: "excluded", most: 12 }) : null);
 }
 
-const sentences = (title, id, list) => (list?.length > 0 ? section(title, id, null, h("ul", { class: "notes" }, list.map((text) => h("li", {}, text)))) : null);
+const sentences = (title, id, list) => (list?.length > 0 ? section(title, id, null, h("ul", { class: "notes" }, list.map((text) => h("li", {}, sentence(text))))) : null);
+const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 function assumed(r) {
   if (!r.assumptions?.length) return null;
-  return section("What this rests on", "assumptions", null, table([column("what", { key: "what" }), column("value", { key: "value" }), column("kind", { value: (a) => markOf(a.origin) }),
-    column("source", { key: "source" })], r.assumptions, { name: "assumptions", most: 40 }));
+  return section("What this rests on", "assumptions", "Measured: on this cluster. Fitted: to measurements of like machines. Assumed: from the study, a datasheet or by convention.",
+    markedTable(r.assumptions.map((a) => ({ ...a, name: a.what })), "what"));
 }

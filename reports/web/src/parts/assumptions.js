@@ -16,16 +16,17 @@ export function assumptions(record) {
     `${counts.map(([kind, n]) => `${n} numbers ${kind}`).join(", ")}. Fitted: to published measurements of like machines. Assumed: from a datasheet, or by convention.`,
     notes.length > 0 ? h("ul", { class: "notes" }, notes.map((text) => h("li", {}, mark(/fitted|measured/.exec(text)?.[0] ?? "assumed"), ` ${text}`))) : null,
     parameters.length > 0 ? h("h3", {}, "Numbers of the profile") : null,
-    parameters.length > 0 ? marked(parameters) : null,
+    parameters.length > 0 ? markedTable(parameters, "number") : null,
     settings.length > 0 ? behind(table([column("setting", { key: "name" }), column("value", { key: "value" })],
       settings.map(([name, value]) => ({ name, value })), { name: "settings", most: 100 }), "this run", "Effective settings") : null,
     h("p", { class: "says" }, `Inputs: ${[["topology", "topology"], ["workload", "workload"]].filter(([key]) => record.inputs[key])
       .map(([key, label]) => `${label} ${record.inputs[key]} (digest ${record.inputs[`${key}_digest`]})`).join("; ")}.`));
 }
 
-function marked(parameters) {
+/** Rows with name, value, origin and source; `heading` is over the names. */
+export function markedTable(parameters, heading) {
   const rows = parameters.map((p) => ({ ...p, mark: markOf(p.origin) }));
-  const node = table([column("number", { key: "name" }), column("value", { key: "value" }), column("kind", { key: "mark" }),
+  const node = table([column(heading, { key: "name" }), column("value", { key: "value" }), column("kind", { key: "mark" }),
     column("source", { key: "source" })], rows, { name: "parameters", most: 12, caption: "" });
   const paint = () => {
     for (const row of node.querySelectorAll("tbody tr")) {

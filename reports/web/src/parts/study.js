@@ -1,5 +1,5 @@
 // Charts of a study: what each candidate costs and takes, how throughput grows, what was left out.
-import { figure, tip } from "../chart.js";
+import { figure, section, tip } from "../chart.js";
 import { column, table } from "../table.js";
 import { axis, base } from "../theme.js";
 import { bytes, count, digits, flops, integer, percent, rate, tick, time, trimmed } from "../format.js";
@@ -9,15 +9,30 @@ const kSymbols = ["circle", "triangle", "diamond", "rect", "roundRect"];
 /** Seconds as days where they are that long. */
 export const span = (seconds) => (seconds >= 2 * 86400 ? `${digits(seconds / 86400)} days` : seconds >= 7200 ? `${digits(seconds / 3600)} h` : time(seconds));
 export const amountOf = (currency) => (value) => `${Math.abs(value) >= 1e6 ? `${digits(value / 1e6)} million` : Math.abs(value) >= 100 ? integer(value) : digits(value)} ${currency}`.trim();
+/** Whole numbers where they are large, three digits where they are not. */
+export const hours = (value) => (value >= 100 ? integer(value) : digits(value));
 export const energy = (joules) => (joules >= 3.6e12 ? `${digits(joules / 3.6e12)} GWh` : joules >= 3.6e9 ? `${digits(joules / 3.6e9)} MWh` : `${digits(joules / 3.6e6)} kWh`);
 
-export const clusterName = (cluster) => [cluster.name, cluster.variant].filter(Boolean).join(", ");
+/** What sizes of one cluster share, and what one of them is called. */
+export const kindName = (cluster) => [cluster.name, cluster.variant].filter(Boolean).join(", ");
+export const clusterName = (cluster) => `${count(cluster.gpus, "GPU")} of ${kindName(cluster)}${cluster.scaling === "weak" ? ` (weak scaling, batch ${integer(cluster.global_batch)})` : ""}`;
+
+/** 1, 2 and 5 times powers of ten between two amounts. */
+function steps(low, high) {
+  const list = [];
+  for (let ten = 10 ** Math.floor(Math.log10(low)); ten <= high; ten *= 10)
+    for (const k of [1, 2, 5]) if (k * ten >= low && k * ten <= high) list.push(k * ten);
+  return list;
+}
 
 /** An axis that shows values that lie close together apart: logarithmic only where they span more than a decade. */
 export function spanOf(values, formatter) {
   const low = Math.min(...values);
   const high = Math.max(...values);
-  if (high > 12 * low) return { type: "log", min: low / 1.2, max: high * 1.2, axisLabel: { formatter, showMinLabel: false, showMaxLabel: false } };
+  if (high > 12 * low) {
+    const customValues = steps(low / 1.2, high * 1.2);
+    return { type: "log", min: low / 1.2, max: high * 1.2, axisTick: { show: false, customValues }, axisLabel: { formatter, customValues } };
+  }
   const room = 0.06 * (high - low || low);
   return { type: "value", scale: true, min: Math.max(0, low - room), max: high + room, axisLabel: { formatter, showMinLabel: false, showMaxLabel: false } };
 }
@@ -26,13 +41,40 @@ export function spanOf(values, formatter) {
 export function candidatesOf(r) {
   const front = new Set(r.front.map((f) => `${f.cluster} ${f.layout}`));
   return r.clusters.flatMap((cluster, i) => cluster.candidates.map((candidate, j) => ({
-    ...candidate, cluster, clusterName: clusterName(cluster), gpus: cluster.gpus, onFront: front.has(`${i} ${j}`), best: i === r.best && j === 0,
+    ...candidate, cluster, kind: kindName(cluster), clusterName: clusterName(cluster), gpus: cluster.gpus, onFront: front.has(`${i} ${j}`), best: i === r.best && j === 0,
     at: `/clusters/${i}/candidates/${j}` })));
+}
+
+/** Each cluster with its best layout, or with why it has none. */
+export function sideBySide(r, list) {
+  const rows = r.clusters.map((cluster, i) => ({ ...(list.find((c) => c.at === `/clusters/${i}/candidates/0`) ?? { cluster, clusterName: clusterName(cluster), gpus: cluster.gpus }), number: i }));
+  if (rows.length < 2) return null;
+  const keys = new Set(rows.flatMap((row) => Object.keys(row)));
+  const place = (row) => (row.number === r.best ? "first" : row.number === r.runner_up ? "second" : "");
+  const columns = columnsOf(r).filter((c) => !c.key || (keys.has(c.key) && c.key !== "model_flops_per_s_per_gpu"));
+  columns.splice(1, 0, column("choice", { value: place }));
+  if (r.clusters.some((cluster) => cluster.why_not)) columns.push(column("breaks", { value: (row) => row.cluster.why_not ?? "" }));
+  return section("Clusters side by side", "clusters", "Each with its best layout.", table(columns, rows, { name: "clusters", most: 16 }));
+}
+
+/** The layouts of the recommended cluster. */
+export function layouts(r, list, best) {
+  const rows = list.filter((c) => c.cluster === best.cluster);
+  const keys = new Set(rows.flatMap((row) => Object.keys(row)));
+  const share = (key) => (row) => row[key] / row.step_time_s;
+  const money = amountOf(r.currency ?? "");
+  return section(`Layouts on ${best.clusterName}`, "layouts",
+    "The fastest first. In closed form: as estimated before the simulation, and the bound that no simulated step goes below. Front: none of this study is better in time, memory and cost together.",
+    table([column("layout", { key: "layout", wide: true }), column("step", { key: "step_time_s", unit: "s", format: time }), column("in closed form", { key: "screened_s", unit: "s", format: time }),
+      column("bound", { key: "bound_s", unit: "s", format: time }), column("MFU", { key: "mfu", unit: "share", format: percent }), column("compute", { value: share("compute_s"), unit: "share", format: percent }),
+      column("exposed", { value: share("exposed_communication_s"), unit: "share", format: percent }), column("bubble", { value: share("bubble_s"), unit: "share", format: percent }),
+      column("memory", { key: "memory_bytes", unit: "bytes", format: bytes }), column("cost per 10^12 tokens", { key: "cost_per_1e12_tokens", unit: r.currency, format: money }),
+      column("front", { value: (c) => (c.onFront ? "yes" : "") })].filter((c) => !c.key || keys.has(c.key)), rows, { name: "layouts", most: 10 }));
 }
 
 export function columnsOf(r) {
   const money = amountOf(r.currency ?? "");
-  return [column("cluster", { value: (c) => c.clusterName }), column("layout", { key: "layout" }), column("GPUs", { value: (c) => c.gpus, format: integer, from: () => null }),
+  return [column("cluster", { value: (c) => c.clusterName, wide: true }), column("layout", { key: "layout", wide: true }),
     column("step", { key: "step_time_s", unit: "s", format: time }), column("tokens/s", { key: "tokens_per_s", format: integer }), column("MFU", { key: "mfu", unit: "share", format: percent }),
     column("FLOP/s per GPU", { key: "model_flops_per_s_per_gpu", format: flops }), column("memory", { key: "memory_bytes", unit: "bytes", format: bytes }),
     column("goodput", { key: "goodput", unit: "share", format: percent }), column("training", { key: "train_s", unit: "s", format: span }),
@@ -44,7 +86,7 @@ export function pareto(r, list) {
   const has = (key) => list.some((c) => c[key] !== undefined);
   const [x, xName, xFormat] = has("train_s") ? ["train_s", "time to train", span] : ["step_time_s", "step time", time];
   const [y, yName, yFormat] = has("cost") ? ["cost", "cost", amountOf(r.currency ?? "")] : ["memory_bytes", "memory per GPU", bytes];
-  const clusters = [...new Set(list.map((c) => c.clusterName))];
+  const kinds = [...new Set(list.map((c) => c.kind))];
   const days = x === "train_s" && list.some((c) => c[x] > 2 * 86400) ? 86400 : 1;  // so that ticks are whole days
   const shown = list.filter((c) => c[x] > 0 && c[y] > 0);
   if (shown.length === 0) return null;
@@ -56,13 +98,13 @@ export function pareto(r, list) {
   const option = (width, c) => ({
     ...base(c),
     grid: { ...base(c).grid, top: 40, bottom: 34, right: 24 },
-    legend: { top: 0, left: 0, type: "scroll", itemWidth: 12, itemHeight: 10, textStyle: { color: c.soft }, data: clusters },
+    legend: { top: 0, left: 0, type: "scroll", itemWidth: 12, itemHeight: 10, textStyle: { color: c.soft }, data: kinds },
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.candidate ? detail(p.data.candidate) : "") },
     xAxis: axis(c, { name: xName, nameLocation: "middle", nameGap: 22, ...spanOf(shown.map((k) => k[x] / days), (v) => tick(xFormat)(v * days)) }),
     yAxis: axis(c, { name: yName, nameLocation: "end", nameGap: 6, nameTextStyle: { align: "left", color: c.soft }, ...spanOf(shown.map((k) => k[y]), tick(yFormat)) }),
     series: [
-      ...clusters.map((name, i) => ({ name, type: "scatter", symbol: kSymbols[i % kSymbols.length], itemStyle: { color: c.list[i % 7] },
-        data: shown.filter((k) => k.clusterName === name).map((candidate) => ({ value: [candidate[x] / days, candidate[y]], candidate, symbolSize: candidate.best ? 17 : candidate.onFront ? 12 : 8,
+      ...kinds.map((name, i) => ({ name, type: "scatter", symbol: kSymbols[i % kSymbols.length], itemStyle: { color: c.list[i % 7] },
+        data: shown.filter((k) => k.kind === name).map((candidate) => ({ value: [candidate[x] / days, candidate[y]], candidate, symbolSize: candidate.best ? 17 : candidate.onFront ? 12 : 8,
           itemStyle: { opacity: candidate.onFront ? 1 : 0.4, borderColor: candidate.best ? c.ink : "transparent", borderWidth: candidate.best ? 2 : 0 },
           label: candidate.best ? { show: true, formatter: "best", position: "top", color: c.ink, fontWeight: 600 } : undefined })) })),
       { name: "front", type: "line", step: "end", silent: true, symbol: "none", z: 1, lineStyle: { color: c.soft, width: 1, type: "dashed" }, data: edge.map((k) => [k[x] / days, k[y]]) },
@@ -88,13 +130,12 @@ export function scaling(r) {
     yAxis: axis(c, { name: "tokens/s", nameLocation: "end", nameGap: 6, ...spanOf(rows.map((row) => row.tokens_per_s), (v) => trimmed(rate(v)).replace(/B\/s$/, "").trim()) }),
     series: curves.flatMap((curve, i) => {
       const first = curve.points[0];
-      const last = curve.points[curve.points.length - 1];
       return [
         { name: `${curve.name} (${curve.scaling})`, type: "line", symbol: kSymbols[i % kSymbols.length], symbolSize: 8, lineStyle: { color: c.list[i % 7], width: 2 }, itemStyle: { color: c.list[i % 7] },
           data: curve.points.map((point) => ({ value: [point.gpus, point.tokens_per_s], point, symbolSize: point.gpus === curve.knee ? 15 : 8,
             label: point.gpus === curve.knee ? { show: true, formatter: "knee", position: "bottom", color: c.ink } : undefined })) },
         { name: "in proportion", type: "line", symbol: "none", silent: true, lineStyle: { color: c.list[i % 7], type: "dotted", width: 1 },
-          data: [[first.gpus, first.tokens_per_s], [last.gpus, (first.tokens_per_s * last.gpus) / first.gpus]] },
+          data: curve.points.map((point) => [point.gpus, (first.tokens_per_s * point.gpus) / first.gpus]) },
       ];
     }),
   });
