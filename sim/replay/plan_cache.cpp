@@ -82,6 +82,19 @@ std::span<const RoundRoutes> PlanCache::rounds(const Origin& origin, const Algor
   return it->second;
 }
 
+std::vector<RoundTransfer> PlanCache::transfers_behind(GroupId group, const ResourceUse* usage) const {
+  const GroupState& state = groups_[group.index()];
+  for (const auto& [key, routes] : state.rounds)
+    for (std::size_t r = 0; r < routes.size(); ++r) {
+      if (routes[r].usage.data() != usage) continue;
+      const auto& [algorithm, root, splits] = key;
+      const GroupShape shape{state.routes->ranks, root, state.routes->by_host};
+      if (splits != kEven || algorithm->uses_switches) return {};
+      return std::move(algorithm->rounds(shape)[r].transfers);
+    }
+  return {};
+}
+
 std::span<const PipelineChannel> PlanCache::pipelines(GroupState& state, const Algorithm& algorithm) {
   const auto [it, is_new] = state.pipelines.try_emplace({algorithm.wiring, algorithm.kind});
   if (!is_new) return it->second;

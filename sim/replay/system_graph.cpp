@@ -10,11 +10,6 @@ namespace busbar {
 
 namespace {
 
-// Vertices of different sorts never share a class.
-enum Sort : std::uint64_t { kRank = 1, kGroup, kPair, kChannel, kLink, kEndSegment };
-
-constexpr std::uint64_t kOnce = 1;  // label of a pair's edge to a segment
-
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 
@@ -28,15 +23,15 @@ std::uint64_t strand_label(std::uint32_t call, std::size_t phase, const Strand& 
 }  // namespace
 
 SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline, const SystemColours& colours)
-    : parts_(parts), outline_(outline), ranks_(outline.trace().ranks) {
+    : parts_(parts), outline_(outline), ranks_(outline.trace().ranks), place_kinds_(*parts.placement) {
   links_ = static_cast<std::uint32_t>(colours.links.size());
   const std::size_t groups = outline.trace().groups.size();
   graph_.edges.reserve(24 * std::size_t{ranks_});  // as many as common layouts need
   implied_uses_.reserve(10 * std::size_t{ranks_});
   graph_.colours.reserve(ranks_ + links_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
   for (std::uint32_t r = 0; r < ranks_; ++r)
-    graph_.add_vertex(mix(mix(kRank, parts.index->by_rank[r]), colours.ranks[r]));
-  for (const std::uint64_t colour : colours.links) graph_.add_vertex(mix(kLink, colour));
+    graph_.add_vertex(mix(mix(kRankSort, parts.index->by_rank[r]), colours.ranks[r]));
+  for (const std::uint64_t colour : colours.links) graph_.add_vertex(mix(kLinkSort, colour));
   for (std::uint32_t g = 0; g < groups; ++g) add_group(GroupId(g));
   for (const SystemOutline::Box& box : outline.boxes()) add_pair(box);
   join_ranks_and_groups();
@@ -76,7 +71,7 @@ SystemGraph::Owner SystemGraph::add_owner(const Sketch& sketch, std::uint32_t is
   Owner owner{.vertex = add_vertex(sketch.colour, kOther)};
   owner.first_channel = owner.vertex + 1;
   for (const Channel& channel : sketch.channels) {
-    const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
+    const std::uint32_t vertex = add_vertex(kChannelSort, kCarrier);
     graph_.add_edge(owner.vertex, vertex, channel.strands);
     for (const ResourceUse& use : channel.uses) {
       const LinkId link(use.resource.value());
@@ -133,28 +128,16 @@ std::uint32_t SystemGraph::island_of(std::span<const std::uint32_t> members, Key
 void SystemGraph::add_group(GroupId group) {
   const std::uint32_t list = outline_.list_of(group);
   const std::span<const std::uint32_t> calls = outline_.calls(list);
-  const auto planned = [&] { return sketch_of(kGroup, planned_calls(parts_, calls, group, 0)); };
+  const auto planned = [&] { return sketch_of(kGroupSort, planned_calls(parts_, calls, group, 0)); };
   const Group& named = outline_.trace().groups[group.index()];
   Key key{list};
   const std::vector<std::uint32_t> members = expand(named.members);
   const std::uint32_t island = island_of(members, key);
+  planned_as_.push_back(group);
   std::optional<Owner> owner;
   if (!calls.empty() && island == kNoHost) owner = add_across_hosts(group, members);
   if (!calls.empty() && island != kNoHost) owner = add_inside(std::move(key), island, planned);
   groups_.push_back(owner ? *owner : add_owner(planned()));
-}
-
-bool SystemGraph::is_one_per_island(std::span<const std::uint32_t> members) {
-  const HostShapes& shapes = parts_.placement->shapes();
-  const auto stamp = static_cast<std::uint32_t>(groups_.size() + 1);
-  for (const std::uint32_t rank : members) {
-    const std::uint32_t island = shapes.island(device(rank));
-    if (island == kNoHost || parts_.placement->host_of(device(rank)) == kNoHost) return false;
-    if (island >= island_seen_.size()) island_seen_.resize(island + 1, 0);
-    if (island_seen_[island] == stamp) return false;
-    island_seen_[island] = stamp;
-  }
-  return members.size() > 1;
 }
 
 std::uint32_t SystemGraph::number_of(const PathSummary& path) {
@@ -164,58 +147,9 @@ std::uint32_t SystemGraph::number_of(const PathSummary& path) {
   return number;
 }
 
-// One member in each host: the ring goes from each through its NIC to the next one's, as messages do, and is
-// the same for all groups whose members and ways between them are alike. Plans that use trees, or switches
-// that reduce, go other ways: those are made for each group.
-std::optional<SystemGraph::Owner> SystemGraph::add_across_hosts(GroupId group,
-                                                                std::span<const std::uint32_t> members) {
-  if (!is_one_per_island(members)) return std::nullopt;
-  Placement& placement = *parts_.placement;
-  const HostShapes& shapes = placement.shapes();
-  const std::size_t n = members.size();
-  Key key{outline_.list_of(group)};
-  std::vector<DeviceId> nics;
-  for (const std::uint32_t rank : members) {
-    const std::optional<DeviceId> nic = placement.router().nearest_nic(device(rank));
-    if (!nic) return std::nullopt;
-    nics.push_back(*nic);
-    key.push_back(shapes.representative(device(rank)).value());
-    key.push_back(shapes.representative(*nic).value());
-  }
-  std::vector<RouteRef> ways;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::optional<RouteRef> way =
-        placement.router().find(nics[i], nics[(i + 1) % n], RouteScope::kFabric);
-    if (!way || !way->first || !way->last || !way->is_kept) return std::nullopt;
-    ways.push_back(*way);
-    key.push_back(number_of(*way->summary));
-  }
-  const auto [it, is_new] = across_.try_emplace(std::move(key), Across{group, std::nullopt});
-  Across& across = it->second;
-  if (is_new) {
-    const auto planned = planned_calls(parts_, outline_.calls(outline_.list_of(group)), group, 0);
-    Sketch sketch = sketch_of(kGroup, planned);
-    const auto& rings = planned.front().planned->routes->rings;
-    if (rings.size() == 1 && sketch.channels.size() == 1 && sketch.channels[0].data == rings[0].usage.data())
-      across.sketch = std::move(sketch);
-  }
-  if (!across.sketch) return std::nullopt;
-  parts_.plans->share_routes(group, across.first);
-  const std::uint32_t vertex = add_vertex(across.sketch->colour, kOther);
-  const std::uint32_t channel = add_vertex(kChannel, kCarrier);
-  graph_.add_edge(vertex, channel, across.sketch->channels[0].strands);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t next = (i + 1) % n;
-    graph_.add_edge(channel, end_segment(device(members[i]), nics[i], ways[i].first), kOnce);
-    graph_.add_edge(channel, end_segment(nics[next], device(members[next]), ways[i].last), kOnce);
-    add_uses(channel, {.middle = ways[i].middle, .summary = ways[i].summary});
-  }
-  return Owner{.vertex = vertex, .first_channel = channel};
-}
-
 void SystemGraph::add_pair(const SystemOutline::Box& box) {
   const std::span<const std::uint32_t> calls = outline_.calls(box.list);
-  const auto planned = [&] { return sketch_of(kPair, planned_calls(parts_, calls, box, 0)); };
+  const auto planned = [&] { return sketch_of(kPairSort, planned_calls(parts_, calls, box, 0)); };
   const std::uint32_t members[] = {box.from, box.to};
   Key key{box.list};
   const HostShapes& shapes = parts_.placement->shapes();
@@ -248,7 +182,7 @@ std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOut
   const RouteRef middle = *way;
   const auto [it, is_new] = between_.try_emplace(key);
   if (is_new) {
-    const Sketch sketch = sketch_of(kPair, planned_calls(parts_, outline_.calls(box.list), box, 0));
+    const Sketch sketch = sketch_of(kPairSort, planned_calls(parts_, outline_.calls(box.list), box, 0));
     if (sketch.channels.size() == 1) it->second = mix(sketch.colour, sketch.channels[0].strands);
   }
   if (!it->second) return std::nullopt;
@@ -277,7 +211,7 @@ std::uint32_t SystemGraph::end_segment(DeviceId from, DeviceId to, std::optional
   const auto [it, is_new] =
       end_segments_.try_emplace((std::uint64_t{from.value()} << 32) | to.value(), PeerBoxes::kNone);
   if (!is_new) return it->second;
-  it->second = add_vertex(kEndSegment, kSegment);
+  it->second = add_vertex(kEndSegmentSort, kSegment);
   const std::optional<RouteRef> route = parts_.placement->router().find(from, to, RouteScope::kHost);
   BUSBAR_CHECK(route);
   add_uses(it->second, *route);

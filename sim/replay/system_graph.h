@@ -1,15 +1,17 @@
 // The whole system as a coloured graph, for refinement.
 //
 //   vertices  ranks; links; groups; pairs; channels (one per usage vector of a group's plans); segments (the
-//             part of a route that many pairs share, from a GPU through its NIC or back)
+//             part of a route that many pairs share, from a GPU through its NIC or back); hulls (all segments
+//             at the ends of a group)
 //   edges     rank - group (the set of slots that bind it), rank - pair (direction and slots),
 //             owner - channel (the strands that run on it), channel or pair - segment (how often it passes),
-//             channel, pair or segment - link (flows)
+//             channel - hull - segment (once), channel, pair or segment - link (flows)
 //
 // A link that others imply sets nobody apart: who uses it is kept beside the graph.
 //
-// Groups inside one host, and pairs, are planned once for all that are alike: their hosts have one shape,
-// their members the same places in it, and their messages the same way between the hosts.
+// Groups inside one host, groups with one member per host, and pairs are planned once for all that are alike:
+// their hosts have one shape, their members the same places in it (or places that look alike), and their
+// messages the same way between the hosts.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/replay/place_kinds.h"
 #include "sim/replay/system.h"
 #include "sim/replay/system_outline.h"
 #include "sim/symmetry/colour_refinement.h"
@@ -45,6 +48,8 @@ class SystemGraph {
     implied_uses_ = std::vector<ColouredGraph::Edge>();
   }
   [[nodiscard]] const Owner& group(std::uint32_t g) const { return groups_[g]; }
+  /// A group whose plans are those of `g` but for the links that they cross.
+  [[nodiscard]] GroupId planned_as(std::uint32_t g) const { return planned_as_[g]; }
   [[nodiscard]] const Owner& pair(std::uint32_t box) const { return pairs_[box]; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::uint32_t links() const { return links_; }
@@ -56,12 +61,24 @@ class SystemGraph {
   }
   // Requires: neither a rank nor a link.
   [[nodiscard]] bool is_segment(std::uint32_t vertex) const { return kind(vertex) == kSegment; }
+  [[nodiscard]] bool is_hull(std::uint32_t vertex) const { return kind(vertex) == kHull; }
   [[nodiscard]] bool carries(std::uint32_t vertex) const {  // a channel, or a pair that is its own
     return kind(vertex) == kCarrier;
   }
 
  private:
-  enum Kind : std::uint8_t { kOther, kSegment, kCarrier };
+  enum Kind : std::uint8_t { kOther, kSegment, kHull, kCarrier };
+  // Vertices of different sorts never share a class.
+  enum Sort : std::uint64_t {
+    kRankSort = 1,
+    kGroupSort,
+    kPairSort,
+    kChannelSort,
+    kLinkSort,
+    kEndSegmentSort,
+    kHullSort
+  };
+  static constexpr std::uint64_t kOnce = 1;  // label of an edge to a segment
   /// A usage vector of an owner's plans, and the strands on it.
   struct Channel {
     std::uint64_t strands = 0;
@@ -87,7 +104,41 @@ class SystemGraph {
   // Owners that are planned once for all that are alike; none: this one is not among those.
   [[nodiscard]] std::optional<Owner> add_inside(Key key, std::uint32_t island,
                                                 const std::function<Sketch()>& planned);
+  /// Of a member that is alone on its host.
+  struct End {
+    DeviceId gpu, nic;
+    LinkId out_cable, in_cable;
+    DeviceId out_switch, in_switch;
+  };
+  using Ends = std::vector<End>;  // by member
+  /// A channel as the transfers between members that it adds up.
+  struct Spread {
+    std::uint64_t strands = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> transfers = {};
+    bool is_ring = false, is_everyone = false;  // everyone sends once and receives once
+  };
+  /// Groups whose members are alike.
+  struct Across {
+    GroupId first;
+    bool is_usable = false, has_rounds = false;
+    std::uint64_t colour = 0;
+    std::vector<Spread> channels = {};
+    std::vector<std::uint32_t> ways = {};  // what they are between the hosts, as middles_of notes them
+  };
+  using Middles = std::vector<std::vector<ResourceUse>>;  // by channel
+  struct SegmentsOfEnds {
+    std::vector<std::uint32_t> out, in;  // by member
+    std::uint32_t hull = PeerBoxes::kNone;
+  };
   [[nodiscard]] std::optional<Owner> add_across_hosts(GroupId group, std::span<const std::uint32_t> members);
+  [[nodiscard]] std::optional<Ends> ends_of(std::span<const std::uint32_t> members);
+  [[nodiscard]] bool messages_take_these(const Ends& ends) const;
+  void plan_across(Across& across, const Ends& ends);
+  [[nodiscard]] std::optional<Spread> spread_of(GroupId group, const Channel& channel,
+                                                const GroupRoutes& routes);
+  [[nodiscard]] std::optional<Middles> middles_of(Across& across, const Ends& ends, bool is_first);
+  [[nodiscard]] Owner add_owner_across(const Across& across, const Ends& ends, const Middles& middles);
+  void join_to_ends(std::uint32_t channel, const Spread& spread, const SegmentsOfEnds& segments);
   [[nodiscard]] std::optional<Owner> add_between_hosts(const SystemOutline::Box& box);
   /// The sketch in the numbers of the representative island; false if it leaves `island`.
   [[nodiscard]] bool localise(Sketch& sketch, std::uint32_t island) const;
@@ -109,6 +160,7 @@ class SystemGraph {
   std::vector<Kind> kinds_;  // of the vertices after ranks and links
   std::vector<ColouredGraph::Edge> implied_uses_;
   std::vector<Owner> groups_, pairs_;
+  std::vector<GroupId> planned_as_;              // by group
   std::map<Key, std::optional<Sketch>> inside_;  // none: it leaves the island
   struct PairKey {
     std::uint32_t list, from, to, out, in, path;
@@ -121,10 +173,7 @@ class SystemGraph {
   };
   // Colours of pairs; none: not of one channel.
   std::unordered_map<PairKey, std::optional<std::uint64_t>, PairHash> between_;
-  struct Across {
-    GroupId first;
-    std::optional<Sketch> sketch;  // none: its plans use more than one ring
-  };
+  PlaceKinds place_kinds_;
   std::map<Key, Across> across_;
   std::vector<PathSummary> paths_;
   std::vector<std::uint32_t> island_seen_;  // by island: the last group that was looked at, and one

@@ -98,8 +98,14 @@ class Merger {
   void add_flows(const EdgeEnd& use, std::map<std::uint32_t, std::int64_t>& flows) const {
     if (graph_.carries(use.vertex)) flows[class_of(use.vertex)] += amount(use);
     if (!graph_.is_segment(use.vertex)) return;
-    for (const EdgeEnd& user : neighbours_[use.vertex])
-      if (!graph_.is_link(user.vertex)) flows[class_of(user.vertex)] += amount(use) * amount(user);
+    for (const EdgeEnd& user : neighbours_[use.vertex]) {
+      if (graph_.is_link(user.vertex)) continue;
+      const std::int64_t passes = amount(use) * amount(user);
+      if (graph_.carries(user.vertex)) flows[class_of(user.vertex)] += passes;
+      if (!graph_.is_hull(user.vertex)) continue;
+      for (const EdgeEnd& channel : neighbours_[user.vertex])
+        if (graph_.carries(channel.vertex)) flows[class_of(channel.vertex)] += passes * amount(channel);
+    }
   }
 
   // The classes of ranks have the first numbers.
@@ -142,8 +148,8 @@ class Merger {
     const Classes pairs = classes_of(outline_.boxes().size(), vertex_of_pair);
     for (std::size_t n = 0; n < groups.first.size(); ++n) {
       const GroupId group(groups.first[n]);
-      const auto calls =
-          planned_calls(parts_, outline_.calls(outline_.list_of(group)), group, groups.alike[n]);
+      const auto calls = planned_calls(parts_, outline_.calls(outline_.list_of(group)),
+                                       graph_.planned_as(group.value()), groups.alike[n]);
       system_.meetings.push_back({.group = group,
                                   .arrivals = arrivals(graph_.group(group.value()).vertex),
                                   .alike = groups.alike[n],
