@@ -26,16 +26,17 @@ SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline,
     : parts_(parts), outline_(outline), ranks_(outline.trace().ranks), place_kinds_(*parts.placement) {
   links_ = static_cast<std::uint32_t>(colours.links.size());
   const std::size_t groups = outline.trace().groups.size();
-  graph_.edges.reserve(24 * std::size_t{ranks_});  // as many as common layouts need
-  implied_uses_.reserve(10 * std::size_t{ranks_});
-  graph_.colours.reserve(ranks_ + links_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
+  graph_.edges.reserve(14 * std::size_t{ranks_});  // as many as common layouts need
+  uses_.reserve(8 * std::size_t{ranks_});
+  graph_.colours.reserve(ranks_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
+  last_segment_from_.assign(parts.placement->topology().devices().size(), PeerBoxes::kNone);
   for (std::uint32_t r = 0; r < ranks_; ++r)
     graph_.add_vertex(mix(mix(kRankSort, parts.index->by_rank[r]), colours.ranks[r]));
-  for (const std::uint64_t colour : colours.links) graph_.add_vertex(mix(kLinkSort, colour));
   for (std::uint32_t g = 0; g < groups; ++g) add_group(GroupId(g));
   for (const SystemOutline::Box& box : outline.boxes()) add_pair(box);
   join_ranks_and_groups();
   join_ranks_and_pairs();
+  add_links(colours);
 }
 
 std::uint32_t SystemGraph::add_vertex(std::uint64_t colour, Kind kind) {
@@ -195,10 +196,23 @@ std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOut
 }
 
 void SystemGraph::add_use(std::uint32_t vertex, LinkId link, std::int64_t flows) {
-  if ((*parts_.implied)[link.index()])
-    implied_uses_.push_back({vertex, vertex_of_link(link.value()), graph_.number_of(bits(flows))});
-  else
-    graph_.add_edge(vertex, vertex_of_link(link.value()), bits(flows));
+  uses_.push_back({vertex, link.value(), graph_.number_of(bits(flows))});
+}
+
+void SystemGraph::add_links(const SystemColours& colours) {
+  const std::vector<bool>& implied = *parts_.implied;
+  std::vector<std::uint8_t> users(links_, 0);  // two stand for many
+  for (const Use& use : uses_)
+    if (users[use.link] < 2 && !implied[use.link]) ++users[use.link];
+  const auto colour = [&](std::uint32_t link) { return mix(kLinkSort, colours.of_link(link)); };
+  first_link_vertex_ = static_cast<std::uint32_t>(graph_.colours.size());
+  vertex_of_link_.assign(links_, PeerBoxes::kNone);
+  for (std::uint32_t link = 0; link < links_; ++link)
+    if (users[link] > 1) vertex_of_link_[link] = graph_.add_vertex(colour(link));
+  for (const Use& use : uses_) {
+    if (users[use.link] > 1) graph_.edges.push_back({use.user, vertex_of_link_[use.link], use.label});
+    if (users[use.link] == 1) graph_.colours[use.user] += mix(colour(use.link), graph_.labels[use.label]);
+  }
 }
 
 void SystemGraph::add_uses(std::uint32_t vertex, const RouteRef& route) {
@@ -206,17 +220,32 @@ void SystemGraph::add_uses(std::uint32_t vertex, const RouteRef& route) {
       [&](const ResourceUse& use) { add_use(vertex, LinkId(use.resource.value()), use.flows); });
 }
 
+// Of hosts that are alike the same, in the links of the first.
+const std::vector<ResourceUse>& SystemGraph::way_inside(DeviceId from, DeviceId to) {
+  const HostShapes& shapes = parts_.placement->shapes();
+  const DeviceId first = shapes.representative(from), last = shapes.representative(to);
+  const auto [it, is_new] = ways_to_nics_.try_emplace((std::uint64_t{first.value()} << 32) | last.value());
+  if (!is_new) return it->second;
+  const std::optional<RouteRef> route = parts_.placement->router().find(first, last, RouteScope::kHost);
+  BUSBAR_CHECK(route);
+  route->for_each_use([&](const ResourceUse& use) { it->second.push_back(use); });
+  return it->second;
+}
+
 // From a GPU to its NIC and out by its cable, or the other way in.
 std::uint32_t SystemGraph::end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable) {
-  const auto [it, is_new] =
-      end_segments_.try_emplace((std::uint64_t{from.value()} << 32) | to.value(), PeerBoxes::kNone);
-  if (!is_new) return it->second;
-  it->second = add_vertex(kEndSegmentSort, kSegment);
-  const std::optional<RouteRef> route = parts_.placement->router().find(from, to, RouteScope::kHost);
-  BUSBAR_CHECK(route);
-  add_uses(it->second, *route);
-  add_use(it->second, *cable, kOneFlow);
-  return it->second;
+  std::uint32_t& last = last_segment_from_[from.index()];
+  for (std::uint32_t s = last; s != PeerBoxes::kNone; s = end_segments_[s].earlier)
+    if (end_segments_[s].to == to.value()) return end_segments_[s].vertex;
+  const std::uint32_t vertex = add_vertex(kEndSegmentSort, kSegment);
+  end_segments_.push_back({to.value(), vertex, last});
+  last = static_cast<std::uint32_t>(end_segments_.size() - 1);
+  const HostShapes& shapes = parts_.placement->shapes();
+  const std::uint32_t island = shapes.island(from);
+  for (const ResourceUse& use : way_inside(from, to))
+    add_use(vertex, shapes.link_in(island, LinkId(use.resource.value())), use.flows);
+  add_use(vertex, *cable, kOneFlow);
+  return vertex;
 }
 
 // Slots of one rank that mean the same group make one edge; who is a member without calling has an edge too.

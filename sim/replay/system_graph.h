@@ -1,13 +1,15 @@
 // The whole system as a coloured graph, for refinement.
 //
-//   vertices  ranks; links; groups; pairs; channels (one per usage vector of a group's plans); segments (the
+//   vertices  ranks; links that several use; groups; pairs; channels (one per usage vector of a group's
+//   plans); segments (the
 //             part of a route that many pairs share, from a GPU through its NIC or back); hulls (all segments
 //             at the ends of a group)
 //   edges     rank - group (the set of slots that bind it), rank - pair (direction and slots),
 //             owner - channel (the strands that run on it), channel or pair - segment (how often it passes),
 //             channel - hull - segment (once), channel, pair or segment - link (flows)
 //
-// A link that others imply sets nobody apart: who uses it is kept beside the graph.
+// A link that others imply sets nobody apart, and one that a single vertex uses sets only that one apart: it
+// colours its user instead of being a vertex. Who uses which link is kept beside the graph.
 //
 // Groups inside one host, groups with one member per host, and pairs are planned once for all that are alike:
 // their hosts have one shape, their members the same places in it (or places that look alike), and their
@@ -40,13 +42,14 @@ class SystemGraph {
     std::uint32_t first_channel = 0;  // vertices of its channels, in the order in which its plans name them
   };
   [[nodiscard]] const ColouredGraph& graph() const { return graph_; }
-  /// Uses of links that others imply: a the user, b the link.
-  [[nodiscard]] std::span<const ColouredGraph::Edge> implied_uses() const { return implied_uses_; }
-  /// Gives back the memory of the graph's edges and of implied_uses().
-  void free_edges() {
-    graph_.edges = std::vector<ColouredGraph::Edge>();
-    implied_uses_ = std::vector<ColouredGraph::Edge>();
-  }
+  /// A channel, pair or segment that crosses a link.
+  struct Use {
+    std::uint32_t user = 0, link = 0;
+    std::uint32_t label = 0;  // number in graph().labels: the flows
+  };
+  [[nodiscard]] std::span<const Use> uses() const { return uses_; }
+  /// Gives back the memory of the graph's edges.
+  void free_edges() { graph_.edges = std::vector<ColouredGraph::Edge>(); }
   [[nodiscard]] const Owner& group(std::uint32_t g) const { return groups_[g]; }
   /// A group whose plans are those of `g` but for the links that they cross.
   [[nodiscard]] GroupId planned_as(std::uint32_t g) const { return planned_as_[g]; }
@@ -54,11 +57,9 @@ class SystemGraph {
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::uint32_t links() const { return links_; }
   [[nodiscard]] bool is_rank(std::uint32_t vertex) const { return vertex < ranks_; }
-  [[nodiscard]] std::uint32_t vertex_of_link(std::uint32_t id) const { return ranks_ + id; }
-  [[nodiscard]] std::uint32_t link_of_vertex(std::uint32_t vertex) const { return vertex - ranks_; }
-  [[nodiscard]] bool is_link(std::uint32_t vertex) const {
-    return vertex >= ranks_ && vertex < ranks_ + links_;
-  }
+  /// None: nobody crosses it, one user alone does (and has its colour), or others imply it.
+  [[nodiscard]] std::uint32_t vertex_of_link(std::uint32_t id) const { return vertex_of_link_[id]; }
+  [[nodiscard]] bool is_link(std::uint32_t vertex) const { return vertex >= first_link_vertex_; }
   // Requires: neither a rank nor a link.
   [[nodiscard]] bool is_segment(std::uint32_t vertex) const { return kind(vertex) == kSegment; }
   [[nodiscard]] bool is_hull(std::uint32_t vertex) const { return kind(vertex) == kHull; }
@@ -91,7 +92,7 @@ class SystemGraph {
     std::vector<Channel> channels;
   };
   using Key = std::vector<std::uint32_t>;
-  [[nodiscard]] Kind kind(std::uint32_t vertex) const { return kinds_[vertex - ranks_ - links_]; }
+  [[nodiscard]] Kind kind(std::uint32_t vertex) const { return kinds_[vertex - ranks_]; }
 
   std::uint32_t add_vertex(std::uint64_t colour, Kind kind);
   [[nodiscard]] static Sketch sketch_of(std::uint64_t sort, std::span<const PlannedCall> calls);
@@ -148,8 +149,10 @@ class SystemGraph {
   [[nodiscard]] std::uint32_t island_of(std::span<const std::uint32_t> members, Key& key) const;
   void add_use(std::uint32_t vertex, LinkId link, std::int64_t flows);
   void add_uses(std::uint32_t vertex, const RouteRef& route);
+  [[nodiscard]] const std::vector<ResourceUse>& way_inside(DeviceId from, DeviceId to);
   [[nodiscard]] std::uint32_t end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable);
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return parts_.placement->device(rank); }
+  void add_links(const SystemColours& colours);
   void join_ranks_and_groups();
   void join_ranks_and_pairs();
 
@@ -157,8 +160,10 @@ class SystemGraph {
   const SystemOutline& outline_;
   ColouredGraph graph_;
   std::uint32_t ranks_ = 0, links_ = 0;
-  std::vector<Kind> kinds_;  // of the vertices after ranks and links
-  std::vector<ColouredGraph::Edge> implied_uses_;
+  std::vector<Kind> kinds_;  // of the vertices between ranks and links
+  std::uint32_t first_link_vertex_ = 0;
+  std::vector<std::uint32_t> vertex_of_link_;
+  std::vector<Use> uses_;
   std::vector<Owner> groups_, pairs_;
   std::vector<GroupId> planned_as_;              // by group
   std::map<Key, std::optional<Sketch>> inside_;  // none: it leaves the island
@@ -177,7 +182,14 @@ class SystemGraph {
   std::map<Key, Across> across_;
   std::vector<PathSummary> paths_;
   std::vector<std::uint32_t> island_seen_;  // by island: the last group that was looked at, and one
-  std::unordered_map<std::uint64_t, std::uint32_t> end_segments_;
+  struct EndSegment {
+    std::uint32_t to = 0, vertex = 0;
+    std::uint32_t earlier = PeerBoxes::kNone;
+  };
+  std::vector<EndSegment> end_segments_;
+  std::vector<std::uint32_t> last_segment_from_;  // by device: the end of its chain of segments
+  // By the devices that stand for both ends, in the links of their island.
+  std::unordered_map<std::uint64_t, std::vector<ResourceUse>> ways_to_nics_;
 };
 
 }  // namespace busbar

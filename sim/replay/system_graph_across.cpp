@@ -134,8 +134,8 @@ std::optional<SystemGraph::Middles> SystemGraph::middles_of(Across& across, cons
     }
     middles.push_back(sum.take());
   }
-  if (is_first) across.ways = std::move(ways);
-  return is_first || ways == across.ways ? std::optional(std::move(middles)) : std::nullopt;
+  if (is_first) across.ways = ways;
+  return ways == across.ways ? std::optional(std::move(middles)) : std::nullopt;
 }
 
 void SystemGraph::join_to_ends(std::uint32_t channel, const Spread& spread, const SegmentsOfEnds& segments) {

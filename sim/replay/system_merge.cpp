@@ -20,15 +20,10 @@ class Merger {
       : parts_(parts),
         outline_(*parts.trace, *parts.calls),
         graph_(parts, outline_, colours),
-        neighbours_(neighbours_of(graph_.graph())),
-        implied_uses_(graph_.links(), [&](const auto& add) {
-          for (const ColouredGraph::Edge& use : graph_.implied_uses())
-            add(graph_.link_of_vertex(use.b), EdgeEnd{use.a, use.label});
-        }) {
+        neighbours_(neighbours_of(graph_.graph())) {
     graph_.free_edges();
-    colours = {};
     partition_ = refine(graph_.graph(), neighbours_);
-    tell_implied_links_apart();
+    tell_links_apart(colours);
   }
 
   System merge() {
@@ -49,50 +44,46 @@ class Merger {
     return static_cast<std::int64_t>(graph_.graph().labels[end.label]);
   }
 
-  // Those that the same classes use alike are loaded alike; they have had no edge so far.
-  void tell_implied_links_apart() {
-    std::unordered_map<std::uint64_t, std::uint32_t> known;
+  // Links without a vertex are loaded alike if the same classes use them alike.
+  void tell_links_apart(const SystemColours& colours) {
+    system_.links_alike.assign(graph_.links(), 0);
+    system_.links_used.assign(graph_.links(), false);
+    system_.replayed_as.assign(graph_.links(), kNone);
+    std::vector<std::uint64_t> sums(graph_.links(), 0);
+    for (const SystemGraph::Use& use : graph_.uses()) {
+      sums[use.link] += mix(mix(use.label, 1), class_of(use.user));
+      system_.links_used[use.link] = true;
+    }
+    std::unordered_map<std::uint64_t, std::uint32_t> first_by_use;
+    std::unordered_map<std::uint32_t, std::uint32_t> first_of_class;
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
-      const auto uses = implied_uses_[id];
-      if (uses.empty()) continue;
+      if (!system_.links_used[id]) continue;
       const std::uint32_t vertex = graph_.vertex_of_link(id);
-      std::uint64_t sum = 0;
-      for (const EdgeEnd& use : uses) sum += mix(mix(use.label, 1), class_of(use.vertex));
-      const auto fresh = static_cast<std::uint32_t>(partition_.classes());
-      const auto [it, is_new] = known.try_emplace(mix(graph_.graph().colours[vertex], sum), fresh);
-      if (is_new) partition_.first.push_back(vertex);
-      partition_.class_of[vertex] = it->second;
+      const std::uint32_t first =
+          vertex == kNone ? first_by_use.try_emplace(mix(colours.of_link(id), sums[id]), id).first->second
+                          : first_of_class.try_emplace(class_of(vertex), id).first->second;
+      system_.replayed_as[id] = first;
+      ++system_.links_alike[first];
     }
   }
 
   // Usage of a class of channels: the flows of all of them over one link of each class.
   void sum_usage() {
-    system_.links_alike.assign(graph_.links(), 0);
-    system_.links_used.assign(graph_.links(), false);
-    system_.replayed_as.assign(graph_.links(), kNone);
-    for (std::uint32_t id = 0; id < graph_.links(); ++id) {
-      if (!is_used(id)) continue;
-      system_.links_used[id] = true;
-      system_.replayed_as[id] = graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))]);
-      ++system_.links_alike[system_.replayed_as[id]];
-    }
+    std::vector<SystemGraph::Use> uses;
+    for (const SystemGraph::Use& use : graph_.uses())
+      if (system_.replayed_as[use.link] == use.link) uses.push_back(use);
+    std::stable_sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.link < b.link; });
     std::map<std::uint32_t, std::int64_t> flows;  // by class of channels
-    for (std::uint32_t id = 0; id < graph_.links(); ++id) {
-      const std::uint32_t link = graph_.vertex_of_link(id);
-      if (!is_used(id) || !stands_for_its_class(link)) continue;
+    for (std::size_t i = 0; i < uses.size();) {
+      const std::uint32_t link = uses[i].link;
       flows.clear();
-      for (const auto uses : {neighbours_[link], implied_uses_[id]})
-        for (const EdgeEnd& use : uses) add_flows(use, flows);
+      for (; i < uses.size() && uses[i].link == link; ++i) add_flows({uses[i].user, uses[i].label}, flows);
       for (const auto& [channels, sum] : flows) {
         const auto [it, is_new] = usage_.try_emplace(channels, nullptr);
         if (is_new) it->second = &system_.merged_usage.emplace_back();
-        it->second->push_back({ResourceId(id), sum});
+        it->second->push_back({ResourceId(link), sum});
       }
     }
-  }
-
-  [[nodiscard]] bool is_used(std::uint32_t id) const {
-    return !neighbours_[graph_.vertex_of_link(id)].empty() || !implied_uses_[id].empty();
   }
 
   void add_flows(const EdgeEnd& use, std::map<std::uint32_t, std::int64_t>& flows) const {
@@ -255,7 +246,6 @@ class Merger {
   SystemOutline outline_;
   SystemGraph graph_;
   Neighbours neighbours_;
-  Rows<EdgeEnd> implied_uses_;  // of links that others imply, by link
   Partition partition_;
   std::map<std::uint32_t, std::vector<ResourceUse>*> usage_;  // by class of channels
   System system_;
