@@ -82,17 +82,17 @@ std::span<const RoundRoutes> PlanCache::rounds(const Origin& origin, const Algor
   return it->second;
 }
 
-std::vector<RoundTransfer> PlanCache::transfers_behind(GroupId group, const ResourceUse* usage) const {
+PlanCache::RoundsByUsage PlanCache::rounds_by_usage(GroupId group) const {
+  RoundsByUsage by_usage;
   const GroupState& state = groups_[group.index()];
-  for (const auto& [key, routes] : state.rounds)
-    for (std::size_t r = 0; r < routes.size(); ++r) {
-      if (routes[r].usage.data() != usage) continue;
-      const auto& [algorithm, root, splits] = key;
-      const GroupShape shape{state.routes->ranks, root, state.routes->by_host};
-      if (splits != kEven || algorithm->uses_switches) return {};
-      return std::move(algorithm->rounds(shape)[r].transfers);
-    }
-  return {};
+  for (const auto& [key, routes] : state.rounds) {
+    const auto& [algorithm, root, splits] = key;
+    if (splits != kEven || algorithm->uses_switches) continue;
+    std::vector<Round> rounds = algorithm->rounds({state.routes->ranks, root, state.routes->by_host});
+    for (std::size_t r = 0; r < routes.size(); ++r)
+      by_usage.emplace(routes[r].usage.data(), std::move(rounds[r]));
+  }
+  return by_usage;
 }
 
 std::span<const PipelineChannel> PlanCache::pipelines(GroupState& state, const Algorithm& algorithm) {

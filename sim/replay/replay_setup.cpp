@@ -75,9 +75,10 @@ SystemColours Replay::colours(std::span<const std::uint32_t> apart) const {
 void Replay::colour_links(SystemColours& colours) const {
   const Topology& t = *topology_;
   std::vector<std::uint64_t> roles(kDeviceKinds, 0);  // of devices that all of their kind share
+  std::unordered_map<DeviceId, std::uint64_t> switches;
   const auto role = [&](DeviceId device) {
-    if (t.kind(device) == DeviceKind::kSwitch) return fnv1a(t.role_of(device));
-    std::uint64_t& known = roles[static_cast<std::size_t>(t.kind(device))];
+    const bool is_switch = t.kind(device) == DeviceKind::kSwitch;
+    std::uint64_t& known = is_switch ? switches[device] : roles[static_cast<std::size_t>(t.kind(device))];
     if (known == 0) known = fnv1a(t.role_of(device));
     return known;
   };

@@ -141,11 +141,21 @@ void SystemGraph::add_group(GroupId group) {
   groups_.push_back(owner ? *owner : add_owner(planned()));
 }
 
-std::uint32_t SystemGraph::number_of(const PathSummary& path) {
+// Of what lies between the cables. Mostly that of the last that was asked for.
+std::uint32_t SystemGraph::number_of(const RouteRef& way) {
+  const Topology& t = parts_.placement->topology();
+  const auto spec = [&](std::optional<LinkId> link) { return link ? t.spec_number(*link) : ~0U; };
+  const NumberedWay asked{way.summary, spec(way.rise), spec(way.fall), 0};
+  if (last_way_.summary == asked.summary && last_way_.rise == asked.rise && last_way_.fall == asked.fall)
+    return last_way_.number;
+  PathSummary path = *way.summary;
+  for (const std::optional<LinkId> link : {way.rise, way.fall})
+    if (link) add_link(path, t, *link);
   const auto it = std::find(paths_.begin(), paths_.end(), path);
   const auto number = static_cast<std::uint32_t>(it - paths_.begin());
   if (it == paths_.end()) paths_.push_back(path);
-  return number;
+  last_way_ = asked;
+  return last_way_.number = number;
 }
 
 void SystemGraph::add_pair(const SystemOutline::Box& box) {
@@ -179,7 +189,7 @@ std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOut
                     shapes.representative(to).value(),
                     shapes.representative(rail->out).value(),
                     shapes.representative(rail->in).value(),
-                    number_of(*way->summary)};
+                    number_of(*way)};
   const RouteRef middle = *way;
   const auto [it, is_new] = between_.try_emplace(key);
   if (is_new) {
@@ -191,7 +201,7 @@ std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOut
   const std::uint32_t in = end_segment(rail->in, to, middle.last);
   const std::uint32_t vertex = add_vertex(*it->second, kCarrier);
   for (const std::uint32_t segment : {out, in}) graph_.add_edge(vertex, segment, kOnce);
-  add_uses(vertex, {.middle = middle.middle, .summary = middle.summary});
+  add_uses_between_cables(vertex, middle);
   return Owner{vertex, vertex};
 }
 
@@ -215,8 +225,8 @@ void SystemGraph::add_links(const SystemColours& colours) {
   }
 }
 
-void SystemGraph::add_uses(std::uint32_t vertex, const RouteRef& route) {
-  route.for_each_use(
+void SystemGraph::add_uses_between_cables(std::uint32_t vertex, const RouteRef& route) {
+  route.for_each_use_between_cables(
       [&](const ResourceUse& use) { add_use(vertex, LinkId(use.resource.value()), use.flows); });
 }
 

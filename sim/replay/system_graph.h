@@ -99,7 +99,7 @@ class SystemGraph {
   void add_group(GroupId group);
   void add_pair(const SystemOutline::Box& box);
   [[nodiscard]] bool is_one_per_island(std::span<const std::uint32_t> members);
-  [[nodiscard]] std::uint32_t number_of(const PathSummary& path);
+  [[nodiscard]] std::uint32_t number_of(const RouteRef& way);
   /// With an island: the sketch is in the numbers of its representative.
   [[nodiscard]] Owner add_owner(const Sketch& sketch, std::uint32_t island = kNoHost);
   // Owners that are planned once for all that are alike; none: this one is not among those.
@@ -116,7 +116,7 @@ class SystemGraph {
   struct Spread {
     std::uint64_t strands = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> transfers = {};
-    bool is_ring = false, is_everyone = false;  // everyone sends once and receives once
+    bool is_everyone = false;  // everyone sends once and receives once
   };
   /// Groups whose members are alike.
   struct Across {
@@ -135,8 +135,8 @@ class SystemGraph {
   [[nodiscard]] std::optional<Ends> ends_of(std::span<const std::uint32_t> members);
   [[nodiscard]] bool messages_take_these(const Ends& ends) const;
   void plan_across(Across& across, const Ends& ends);
-  [[nodiscard]] std::optional<Spread> spread_of(GroupId group, const Channel& channel,
-                                                const GroupRoutes& routes);
+  [[nodiscard]] static std::optional<Spread> spread_of(std::uint64_t strands, std::uint32_t n,
+                                                       std::span<const RoundTransfer> transfers);
   [[nodiscard]] std::optional<Middles> middles_of(Across& across, const Ends& ends, bool is_first);
   [[nodiscard]] Owner add_owner_across(const Across& across, const Ends& ends, const Middles& middles);
   void join_to_ends(std::uint32_t channel, const Spread& spread, const SegmentsOfEnds& segments);
@@ -148,7 +148,7 @@ class SystemGraph {
   /// The island of all members (then `key` names their places), or kNoHost.
   [[nodiscard]] std::uint32_t island_of(std::span<const std::uint32_t> members, Key& key) const;
   void add_use(std::uint32_t vertex, LinkId link, std::int64_t flows);
-  void add_uses(std::uint32_t vertex, const RouteRef& route);
+  void add_uses_between_cables(std::uint32_t vertex, const RouteRef& route);
   [[nodiscard]] const std::vector<ResourceUse>& way_inside(DeviceId from, DeviceId to);
   [[nodiscard]] std::uint32_t end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable);
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return parts_.placement->device(rank); }
@@ -181,6 +181,12 @@ class SystemGraph {
   PlaceKinds place_kinds_;
   std::map<Key, Across> across_;
   std::vector<PathSummary> paths_;
+  struct NumberedWay {
+    const PathSummary* summary = nullptr;
+    std::uint32_t rise = 0, fall = 0;  // specs
+    std::uint32_t number = 0;
+  };
+  NumberedWay last_way_;
   std::vector<std::uint32_t> island_seen_;  // by island: the last group that was looked at, and one
   struct EndSegment {
     std::uint32_t to = 0, vertex = 0;

@@ -66,25 +66,17 @@ bool SystemGraph::messages_take_these(const Ends& ends) const {
   return true;
 }
 
-std::optional<SystemGraph::Spread> SystemGraph::spread_of(GroupId group, const Channel& channel,
-                                                          const GroupRoutes& routes) {
-  Spread spread{.strands = channel.strands};
-  const std::uint32_t n = routes.ranks;
-  if (routes.rings.size() == 1 && channel.data == routes.rings[0].usage.data()) {
-    spread.is_ring = true;
-    for (std::uint32_t i = 0; i < n; ++i) spread.transfers.emplace_back(i, (i + 1) % n);
-  } else {
-    for (const RoundTransfer& t : parts_.plans->transfers_behind(group, channel.data)) {
-      if (t.weight != 1 || t.from >= n || t.to >= n || t.from == t.to) return std::nullopt;
-      spread.transfers.emplace_back(t.from, t.to);
-    }
+std::optional<SystemGraph::Spread> SystemGraph::spread_of(std::uint64_t strands, std::uint32_t n,
+                                                          std::span<const RoundTransfer> transfers) {
+  Spread spread{.strands = strands};
+  std::vector<std::uint8_t> sends(n, 0), receives(n, 0);  // two stand for many
+  for (const RoundTransfer& t : transfers) {
+    if (t.weight != 1 || t.from >= n || t.to >= n || t.from == t.to) return std::nullopt;
+    spread.transfers.emplace_back(t.from, t.to);
+    if (sends[t.from] < 2) ++sends[t.from];
+    if (receives[t.to] < 2) ++receives[t.to];
   }
   if (spread.transfers.empty()) return std::nullopt;
-  std::vector<std::uint8_t> sends(n, 0), receives(n, 0);
-  for (const auto& [from, to] : spread.transfers) {
-    if (sends[from] < 2) ++sends[from];
-    if (receives[to] < 2) ++receives[to];
-  }
   const auto once = [](std::uint8_t times) { return times == 1; };
   spread.is_everyone =
       std::all_of(sends.begin(), sends.end(), once) && std::all_of(receives.begin(), receives.end(), once);
@@ -97,15 +89,20 @@ void SystemGraph::plan_across(Across& across, const Ends& ends) {
   const auto planned = planned_calls(parts_, outline_.calls(list), across.first, 0);
   const Sketch sketch = sketch_of(kGroupSort, planned);
   across.colour = sketch.colour;
-  bool have_rounds = false;
+  const std::vector<RingChannel>& rings = planned.front().planned->routes->rings;
+  const auto n = static_cast<std::uint32_t>(ends.size());
+  std::vector<RoundTransfer> ring;
+  for (std::uint32_t i = 0; i < n; ++i) ring.push_back({i, (i + 1) % n});
+  PlanCache::RoundsByUsage rounds = parts_.plans->rounds_by_usage(across.first);
   for (const Channel& channel : sketch.channels) {
-    std::optional<Spread> spread = spread_of(across.first, channel, *planned.front().planned->routes);
+    const bool is_ring = rings.size() == 1 && channel.data == rings[0].usage.data();
+    std::optional<Spread> spread =
+        spread_of(channel.strands, n, is_ring ? std::span(ring) : std::span(rounds[channel.data].transfers));
     if (!spread) return;
-    have_rounds = have_rounds || !spread->is_ring;
+    across.has_rounds = across.has_rounds || !is_ring;
     across.channels.push_back(std::move(*spread));
   }
-  across.has_rounds = have_rounds;
-  across.is_usable = !have_rounds || messages_take_these(ends);
+  across.is_usable = !across.has_rounds || messages_take_these(ends);
 }
 
 // Between the cables, by channel; none: a way differs from that of the first group.
@@ -126,8 +123,9 @@ std::optional<SystemGraph::Middles> SystemGraph::middles_of(Across& across, cons
         static_cast<void>(sum.take());
         return std::nullopt;
       }
-      sum.add(way->middle->usage, static_cast<double>(k - begin));
-      const std::uint32_t number = number_of(*way->summary);
+      way->for_each_use_between_cables(
+          [&](const ResourceUse& use) { sum.add(use, static_cast<double>(k - begin)); });
+      const std::uint32_t number = number_of(*way);
       if (begin > 0 && ways.back() == number) continue;
       ways.push_back(static_cast<std::uint32_t>(begin));
       ways.push_back(number);
