@@ -1,6 +1,7 @@
 #include "sim/cli/program.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <new>
 
 #include "sim/base/error.h"
@@ -17,7 +19,23 @@
 
 namespace busbar {
 
+namespace {
+
+// Arrays as long as the cluster come and go. What one gives back serves the next: handed to the system in
+// between, every page of it would be fetched and cleared again.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kRoomAtOnce = 16 << 20;
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, kRoomAtOnce);
+#endif
+}
+
+}  // namespace
+
 int run_program(const char* name, const std::function<int()>& body) {
+  keep_freed_memory();
   try {
     return body();
   } catch (const Error& e) {

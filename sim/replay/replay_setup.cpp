@@ -29,7 +29,7 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
       keeps_timelines_(options.timelines),
       system_(find_system(options)),
       rendezvous_(trace, system_),
-      strands_(placement_.capacities(), implied_),
+      strands_(placement_.capacities(), implied_, system_.links_replayed()),
       kernels_(gpus()),
       exposure_(system_.players.size(), kinds_.names.size()),
       forming_(system_.meetings.size(), nullptr) {

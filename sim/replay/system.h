@@ -62,6 +62,8 @@ struct System {
   std::deque<MergedFrom> merged_from;      // by number in `merged`
   std::deque<std::vector<ResourceUse>> merged_usage;  // borrowed by them
 
+  /// Those that stand for others, ascending; empty: all do, each for itself.
+  [[nodiscard]] std::vector<std::uint32_t> links_replayed() const;
   [[nodiscard]] bool merges() const { return players.size() < player_of_rank.size(); }
   [[nodiscard]] std::uint32_t meeting(std::uint32_t player, std::uint32_t group_slot) const {
     return meeting_of[first_meeting[player] + group_slot];
