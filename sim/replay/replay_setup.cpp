@@ -40,7 +40,7 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
 std::vector<bool> Replay::find_implied() const {
   if (topology_->in_network_reduction() || plans_.overrides().algorithm)
     return std::vector<bool>(topology_->links().size(), false);
-  return implied_links(*topology_, placement_.capacities());
+  return implied_links(*topology_, placement_.capacities(), placement_.shapes());
 }
 
 System Replay::find_system(const ReplayOptions& options) {
@@ -76,10 +76,17 @@ void Replay::colour_links(SystemColours& colours) const {
   const Topology& t = *topology_;
   std::vector<std::uint64_t> roles(kDeviceKinds, 0);  // of devices that all of their kind share
   std::unordered_map<DeviceId, std::uint64_t> switches;
+  DeviceId last_switch;
+  std::uint64_t last_role = 0;
   const auto role = [&](DeviceId device) {
+    if (last_role != 0 && device == last_switch) return last_role;
     const bool is_switch = t.kind(device) == DeviceKind::kSwitch;
     std::uint64_t& known = is_switch ? switches[device] : roles[static_cast<std::size_t>(t.kind(device))];
     if (known == 0) known = fnv1a(t.role_of(device));
+    if (is_switch) {
+      last_switch = device;
+      last_role = known;
+    }
     return known;
   };
   struct Last {

@@ -26,8 +26,8 @@ SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline,
     : parts_(parts), outline_(outline), ranks_(outline.trace().ranks), place_kinds_(*parts.placement) {
   links_ = static_cast<std::uint32_t>(colours.links.size());
   const std::size_t groups = outline.trace().groups.size();
-  graph_.edges.reserve(14 * std::size_t{ranks_});  // as many as common layouts need
-  uses_.reserve(8 * std::size_t{ranks_});
+  graph_.edges.reserve(16 * std::size_t{ranks_});  // more than common layouts need
+  uses_.reserve(24 * std::size_t{ranks_});
   graph_.colours.reserve(ranks_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
   last_segment_from_.assign(parts.placement->topology().devices().size(), PeerBoxes::kNone);
   for (std::uint32_t r = 0; r < ranks_; ++r)

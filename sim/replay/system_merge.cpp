@@ -1,5 +1,6 @@
 // What the classes of a system's graph leave of it.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -13,6 +14,28 @@
 namespace busbar {
 
 namespace {
+
+/// The first link that was asked for with each key. Few keys, in turn: those asked for lately are beside the
+/// table.
+class FirstLinks {
+ public:
+  std::uint32_t of(std::uint64_t key, std::uint32_t link) {
+    Entry& lately = lately_[key % kLately];
+    if (lately.is_set && lately.key == key) return lately.link;
+    lately = {key, first_.try_emplace(key, link).first->second, true};
+    return lately.link;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;
+    std::uint32_t link = 0;
+    bool is_set = false;
+  };
+  static constexpr std::size_t kLately = 256;
+  std::array<Entry, kLately> lately_{};
+  std::unordered_map<std::uint64_t, std::uint32_t> first_;
+};
 
 class Merger {
  public:
@@ -54,14 +77,14 @@ class Merger {
       sums[use.link] += mix(mix(use.label, 1), class_of(use.user));
       system_.links_used[use.link] = true;
     }
-    std::unordered_map<std::uint64_t, std::uint32_t> first_by_use;
+    FirstLinks first_by_use;
     std::unordered_map<std::uint32_t, std::uint32_t> first_of_class;
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
       if (!system_.links_used[id]) continue;
       const std::uint32_t vertex = graph_.vertex_of_link(id);
-      const std::uint32_t first =
-          vertex == kNone ? first_by_use.try_emplace(mix(colours.of_link(id), sums[id]), id).first->second
-                          : first_of_class.try_emplace(class_of(vertex), id).first->second;
+      const std::uint32_t first = vertex == kNone
+                                      ? first_by_use.of(mix(colours.of_link(id), sums[id]), id)
+                                      : first_of_class.try_emplace(class_of(vertex), id).first->second;
       system_.replayed_as[id] = first;
       ++system_.links_alike[first];
     }
