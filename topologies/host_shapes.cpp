@@ -59,9 +59,14 @@ void HostShapes::list_devices() {
 void HostShapes::list_links() {
   std::vector<std::uint32_t> islands;
   islands.reserve(t_.links().size());
+  open_.assign(t_.hosts().size(), false);
   for (std::size_t l = 0; l < t_.links().size(); ++l) {
-    const std::uint32_t from = island(t_.from(LinkId::from_index(l)));
-    islands.push_back(from == island(t_.to(LinkId::from_index(l))) ? from : kNoHost);
+    const LinkId link = LinkId::from_index(l);
+    const std::uint32_t from = island(t_.from(link)), to = island(t_.to(link));
+    islands.push_back(from == to ? from : kNoHost);
+    if (from == to || is_network(t_.spec(link).type)) continue;
+    for (const std::uint32_t end : {from, to})
+      if (end != kNoHost) open_[end] = true;
   }
   first_link_.assign(t_.hosts().size() + 1, 0);
   sort_by_island(islands, first_link_, links_, link_place_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,15 @@ class HostShapes {
   [[nodiscard]] std::uint32_t size(std::uint32_t island) const {
     return first_device_[island + 1] - first_device_[island];
   }
+  [[nodiscard]] std::span<const DeviceId> devices(std::uint32_t island) const {
+    return std::span(devices_).subspan(first_device_[island], size(island));
+  }
+  /// Links with both ends in it. Of islands of one shape, those in one place are alike.
+  [[nodiscard]] std::span<const LinkId> links(std::uint32_t island) const {
+    return std::span(links_).subspan(first_link_[island], first_link_[island + 1] - first_link_[island]);
+  }
+  /// Whether nothing but network links joins it to the rest.
+  [[nodiscard]] bool is_closed(std::uint32_t island) const { return !open_[island]; }
   /// The device in the same place of the island that represents this one. Requires: `device` has an island.
   [[nodiscard]] DeviceId representative(DeviceId device) const {
     return devices_[first_device_[representative_[island(device)]] + device_place_[device.index()]];
@@ -75,6 +85,7 @@ class HostShapes {
   std::vector<DeviceId> devices_;                         // by island, then place
   std::vector<LinkId> links_;
   std::vector<Cable> up_, down_;               // per device
+  std::vector<bool> open_;                     // per island
   std::vector<std::uint32_t> representative_;  // per island
 };
 

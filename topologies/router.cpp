@@ -2,6 +2,7 @@
 // routes once per pair of switches, the rest once per pair of devices. Static routing then picks one path per
 // flow.
 #include <algorithm>
+#include <deque>
 #include <tuple>
 #include <unordered_map>
 
@@ -33,6 +34,11 @@ std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return x ^ (x >> 31);
+}
+
+const FoundRoute& nowhere() {
+  static const FoundRoute kNowhere;
+  return kNowhere;
 }
 
 std::vector<bool> representatives(const Topology& t, const HostShapes& shapes) {
@@ -74,7 +80,8 @@ struct Router::Impl {
   HostShapes shapes;
   RouteSearch search;
   std::unordered_map<std::uint64_t, Found> found;
-  std::unordered_map<DeviceId, std::optional<RouteSearch::OnlyWay>> ways;
+  std::deque<std::optional<RouteSearch::OnlyWay>> ways;      // of switches
+  std::vector<std::uint32_t> way_numbers;                    // by device; 0: not asked for yet
   std::unordered_map<DeviceId, std::vector<DeviceId>> nics;  // of representatives
   std::vector<std::uint32_t> links_in;                       // by device; made when first asked for
   FoundRoute picked;                                         // by static routing, last
@@ -101,9 +108,14 @@ const Found& Router::Impl::search_once(DeviceId from, DeviceId to, RouteScope sc
 }
 
 const RouteSearch::OnlyWay* Router::Impl::way_of(DeviceId device) {
-  const auto [entry, is_new] = ways.try_emplace(device);
-  if (is_new) entry->second = search.only_way(device, shapes.down(device).links);
-  return entry->second ? &*entry->second : nullptr;
+  if (way_numbers.empty()) way_numbers.assign(t.devices().size(), 0);
+  std::uint32_t& number = way_numbers[device.index()];
+  if (number == 0) {
+    ways.push_back(search.only_way(device, shapes.down(device).links));
+    number = static_cast<std::uint32_t>(ways.size());
+  }
+  const std::optional<RouteSearch::OnlyWay>& way = ways[number - 1];
+  return way ? &*way : nullptr;
 }
 
 /// By a link at one of its ends.
@@ -139,13 +151,26 @@ std::optional<RouteRef> Router::Impl::ref_to(const Found& known, DeviceId from, 
   return RouteRef{.middle = &picked.route, .summary = &picked.summary, .is_kept = false};
 }
 
-/// Out by one cable, the cached route between the two switches, in by the other.
+/// Out by one cable, the cached route between the two switches, in by the other. Switches that are cabled to
+/// one other alone are left and reached by that cable: the route between those others serves them all.
 std::optional<RouteRef> Router::Impl::joined(const Ends& ends, const Flow& flow) {
-  std::optional<RouteRef> way =
-      ref_to(search_once(t.to(ends.out), t.from(ends.in), flow.scope), flow.from, flow.to);
+  DeviceId a = t.to(ends.out), b = t.from(ends.in);
+  const RouteSearch::OnlyWay* up = flow.scope == RouteScope::kFabric && a != b ? way_of(a) : nullptr;
+  const RouteSearch::OnlyWay* down = up != nullptr ? way_of(b) : nullptr;
+  const bool by_ways = down != nullptr && up->beside != b && down->beside != a;
+  if (by_ways) {
+    a = up->beside;
+    b = down->beside;
+  }
+  std::optional<RouteRef> way = a == b ? RouteRef{&nowhere().route, &nowhere().summary}
+                                       : ref_to(search_once(a, b, flow.scope), flow.from, flow.to);
   if (!way) return std::nullopt;
   way->first = ends.out;
   way->last = ends.in;
+  if (by_ways) {
+    way->rise = up->out;
+    way->fall = down->in;
+  }
   return way;
 }
 
@@ -246,9 +271,7 @@ Router::~Router() = default;
 
 std::optional<RouteRef> Router::find(DeviceId from, DeviceId to, RouteScope scope) {
   BUSBAR_CHECK(std::max(from, to).index() < impl_->t.devices().size());
-  static const Route kNowhere;
-  static const PathSummary kNothing;
-  if (from == to) return RouteRef{&kNowhere, &kNothing};
+  if (from == to) return RouteRef{&nowhere().route, &nowhere().summary};
   switch (scope) {
     case RouteScope::kHost:
       return impl_->find_in_host(from, to);
@@ -265,9 +288,14 @@ std::optional<Route> Router::route(DeviceId from, DeviceId to, RouteScope scope)
   if (!found) return std::nullopt;
   Route route;
   found->for_each_use([&](const ResourceUse& use) { route.usage.push_back(use); });
-  if (found->first) route.path.push_back(*found->first);
-  for (const LinkId link : found->middle->path) route.path.push_back(found->own(link));
-  if (found->last) route.path.push_back(*found->last);
+  const auto add = [&](std::optional<LinkId> link) {
+    if (link) route.path.push_back(*link);
+  };
+  add(found->first);
+  add(found->rise);
+  for (const LinkId link : found->middle->path) add(found->own(link));
+  add(found->fall);
+  add(found->last);
   return route;
 }
 
@@ -287,6 +315,13 @@ std::optional<DeviceId> Router::nearest_nic(DeviceId gpu) {
   const std::vector<DeviceId>& nics = impl_->ranked_nics(impl_->shapes.representative(gpu));
   if (nics.empty()) return std::nullopt;
   return impl_->shapes.device_in(impl_->shapes.island(gpu), nics.front());
+}
+
+std::optional<DeviceId> Router::farthest_nic(DeviceId gpu) {
+  if (impl_->t.host_of(gpu) == kNoHost) return std::nullopt;
+  const std::vector<DeviceId>& nics = impl_->ranked_nics(impl_->shapes.representative(gpu));
+  if (nics.empty()) return std::nullopt;
+  return impl_->shapes.device_in(impl_->shapes.island(gpu), nics.back());
 }
 
 std::optional<Router::Pendant> Router::pendant(DeviceId device) { return impl_->pendant(device); }

@@ -32,12 +32,14 @@ void add_link(PathSummary& summary, const Topology& topology, LinkId link);
 
 class HostShapes;
 
-/// A route as the router keeps it: cable, part in the middle, cable. The middle may be that of the island
-/// which represents the one meant. Valid until the router is asked for the next route.
+/// A route as the router keeps it: cable, the only way on from a switch at the edge, part in the middle, the
+/// only way to such a switch, cable. The middle may be that of the island which represents the one meant.
+/// Valid until the router is asked for the next route.
 struct RouteRef {
   const Route* middle = nullptr;
   const PathSummary* summary = nullptr;  // of the middle
   std::optional<LinkId> first, last;
+  std::optional<LinkId> rise, fall;    // between cable and middle
   const HostShapes* shapes = nullptr;  // set: the middle's links are those of `island`'s representative
   std::uint32_t island = 0;
   bool is_kept = true;  // the middle stays where it is as long as the router, and serves others too
@@ -46,9 +48,15 @@ struct RouteRef {
   template <class Function>
   void for_each_use(const Function& function) const {
     if (first) function(ResourceUse{ResourceId(first->value())});
+    for_each_use_between_cables(function);
+    if (last) function(ResourceUse{ResourceId(last->value())});
+  }
+  template <class Function>
+  void for_each_use_between_cables(const Function& function) const {
+    if (rise) function(ResourceUse{ResourceId(rise->value())});
     for (const ResourceUse& use : middle->usage)
       function(ResourceUse{ResourceId(own(LinkId(use.resource.value())).value()), use.flows});
-    if (last) function(ResourceUse{ResourceId(last->value())});
+    if (fall) function(ResourceUse{ResourceId(fall->value())});
   }
 };
 
@@ -74,8 +82,9 @@ class Router {
   /// NICs of the GPU's host that have a network link, nearest first: by route cost, then by how many GPUs
   /// have it as their nearest, then by file order. Empty on a host without NICs.
   [[nodiscard]] std::vector<DeviceId> nics_by_distance(DeviceId gpu);
-  /// The first of them.
+  /// The first of them, and the last.
   [[nodiscard]] std::optional<DeviceId> nearest_nic(DeviceId gpu);
+  [[nodiscard]] std::optional<DeviceId> farthest_nic(DeviceId gpu);
   /// A device that nothing joins to the rest but one cable to a switch of the network.
   struct Pendant {
     LinkId out, in;

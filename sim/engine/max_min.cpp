@@ -19,8 +19,12 @@ double saturation(double residual, std::int64_t live) {
 
 }  // namespace
 
-MaxMinSolver::MaxMinSolver(std::vector<double> capacity)
-    : capacity_(std::move(capacity)), node_of_(capacity_.size(), kNone) {
+MaxMinSolver::MaxMinSolver(std::vector<double> capacity) : MaxMinSolver(std::span<const double>(capacity)) {
+  own_capacity_ = std::move(capacity);  // what capacity_ points to stays where it is
+}
+
+MaxMinSolver::MaxMinSolver(std::span<const double> capacity)
+    : capacity_(capacity), node_of_(capacity_.size(), kNone) {
   for (const double c : capacity_) BUSBAR_CHECK(c > 0);
 }
 

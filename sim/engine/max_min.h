@@ -31,6 +31,10 @@ struct MaxMinEntry {
 class MaxMinSolver {
  public:
   explicit MaxMinSolver(std::vector<double> capacity);
+  /// Borrows it.
+  explicit MaxMinSolver(std::span<const double> capacity);
+  MaxMinSolver(MaxMinSolver&&) = default;
+  MaxMinSolver& operator=(MaxMinSolver&&) = default;
   [[nodiscard]] std::span<const double> capacity() const { return capacity_; }
   /// Sets every entry's rate. Afterwards `loads()` lists each resource touched and what it carries.
   void solve(std::span<MaxMinEntry> entries);
@@ -71,7 +75,8 @@ class MaxMinSolver {
   void settle_level(double level);
   void record_loads();
 
-  std::vector<double> capacity_;
+  std::vector<double> own_capacity_;  // empty: it is borrowed
+  std::span<const double> capacity_;
   std::vector<std::uint32_t> node_of_;  // resource -> node of the current problem, kNone between problems
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> users_;  // CSR: node -> entries

@@ -7,8 +7,30 @@
 
 namespace busbar {
 
+namespace {
+
+template <class Values>
+auto picked(const Values& values, const std::vector<std::uint32_t>& numbers) {
+  std::vector<typename Values::value_type> picked;
+  if (numbers.empty()) return std::vector<typename Values::value_type>(values.begin(), values.end());
+  if (values.size() == 0) return picked;
+  picked.reserve(numbers.size());
+  for (const std::uint32_t n : numbers) picked.push_back(values[n]);
+  return picked;
+}
+
+}  // namespace
+
+StrandSet::StrandSet(std::span<const double> capacity, const std::vector<bool>& implied,
+                     std::vector<std::uint32_t> used)
+    : StrandSet(picked(capacity, used), picked(implied, used)) {
+  ids_ = std::move(used);
+  resources_ = capacity.size();
+}
+
 StrandSet::StrandSet(std::vector<double> capacity, std::vector<bool> implied)
-    : solver_(std::move(capacity)),
+    : resources_(capacity.size()),
+      solver_(std::move(capacity)),
       head_(solver_.capacity().size(), kEnd),
       resource_mark_(solver_.capacity().size(), 0),
       implied_(std::move(implied)),
@@ -21,17 +43,30 @@ std::uint32_t StrandSet::usage_of(const Strand& strand) {
       usage_index_.try_emplace(strand.usage.data(), static_cast<std::uint32_t>(usages_.size()));
   if (!is_new) return it->second;
   Usage& usage = usages_.emplace_back();
-  usage.all = usage.binding = strand.usage;
+  usage.all = strand.usage;
+  number(usage);
+  usage.binding = usage.all;
   const auto is_implied = [this](const ResourceUse& use) {
     return !implied_.empty() && implied_[use.resource.index()];
   };
-  if (std::none_of(strand.usage.begin(), strand.usage.end(), is_implied)) return it->second;
-  usage.sorted.assign(strand.usage.begin(), strand.usage.end());
+  if (std::none_of(usage.all.begin(), usage.all.end(), is_implied)) return it->second;
+  usage.sorted.assign(usage.all.begin(), usage.all.end());
   const auto first_implied = std::stable_partition(usage.sorted.begin(), usage.sorted.end(),
                                                    [&](const ResourceUse& use) { return !is_implied(use); });
   usage.binding =
       std::span(usage.sorted).first(static_cast<std::size_t>(first_implied - usage.sorted.begin()));
   return it->second;
+}
+
+void StrandSet::number(Usage& usage) const {
+  if (ids_.empty()) return;
+  for (const ResourceUse& use : usage.all) {
+    const auto at = std::lower_bound(ids_.begin(), ids_.end(), use.resource.value());
+    BUSBAR_CHECK(at != ids_.end() && *at == use.resource.value());
+    usage.numbered.push_back(
+        {ResourceId::from_index(static_cast<std::size_t>(at - ids_.begin())), use.flows});
+  }
+  usage.all = usage.numbered;
 }
 
 std::uint32_t StrandSet::take_block(std::size_t size) {
@@ -145,7 +180,7 @@ std::span<const StrandSet::Ending> StrandSet::settle(Time now) {
     if (!component_.empty()) {
       apply(now);
     } else if (watches_loads_) {
-      load_changes_.push_back({resource, 0});
+      load_changes_.push_back({id_of(resource), 0});
     }
   }
   dirty_.clear();
@@ -178,7 +213,7 @@ void StrandSet::load_implied() {
     }
     const double share = load / solver_.capacity()[resource];
     peak_[resource] = std::max(peak_[resource], share);
-    if (watches_loads_) load_changes_.push_back({resource, share});
+    if (watches_loads_) load_changes_.push_back({id_of(resource), share});
   }
   implied_dirty_.clear();
 }
@@ -197,7 +232,8 @@ void StrandSet::apply(Time now) {
         std::max(peak_[load.resource], load.bytes_per_second / solver_.capacity()[load.resource]);
   if (watches_loads_)
     for (const MaxMinSolver::Load& load : solver_.loads())
-      load_changes_.push_back({load.resource, load.bytes_per_second / solver_.capacity()[load.resource]});
+      load_changes_.push_back(
+          {id_of(load.resource), load.bytes_per_second / solver_.capacity()[load.resource]});
   for (std::size_t i = 0; i < component_.size(); ++i) {
     Slot& s = slots_[component_[i]];
     s.bottleneck = solver_.bottleneck(i);
@@ -215,6 +251,14 @@ void StrandSet::apply(Time now) {
 }
 
 std::vector<ResourceTotals> StrandSet::totals() const {
+  std::vector<ResourceTotals> used = used_totals();
+  if (ids_.empty()) return used;
+  std::vector<ResourceTotals> totals(resources_);
+  for (std::size_t r = 0; r < used.size(); ++r) totals[ids_[r]] = used[r];
+  return totals;
+}
+
+std::vector<ResourceTotals> StrandSet::used_totals() const {
   std::vector<ResourceTotals> totals(head_.size());
   for (std::size_t r = 0; r < totals.size(); ++r) totals[r].peak_share = peak_[r];
   for (const Usage& usage : usages_)

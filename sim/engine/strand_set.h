@@ -29,6 +29,9 @@ class StrandSet {
   /// capacity[resource] in bytes/s. implied[resource]: others hold every strand back first (empty: none);
   /// rates are found without those, their loads are counted like the others'.
   explicit StrandSet(std::vector<double> capacity, std::vector<bool> implied = {});
+  /// Only the resources of `used` (ascending) may be used; the others take no memory. Empty: all may.
+  StrandSet(std::span<const double> capacity, const std::vector<bool>& implied,
+            std::vector<std::uint32_t> used);
 
   /// `strand` is borrowed until it finishes, its usage for the life of the set. Its first rate comes with the
   /// next `settle`.
@@ -49,7 +52,10 @@ class StrandSet {
   }
   [[nodiscard]] double rate(StrandId id) const { return slots_[id.index()].rate; }
   /// The resource that bounds it now; MaxMinSolver::kNone: its own cap.
-  [[nodiscard]] std::uint32_t bottleneck(StrandId id) const { return slots_[id.index()].bottleneck; }
+  [[nodiscard]] std::uint32_t bottleneck(StrandId id) const {
+    const std::uint32_t number = slots_[id.index()].bottleneck;
+    return number == MaxMinSolver::kNone ? number : id_of(number);
+  }
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
 
   /// From now on `settle` also notes which resources carry another load.
@@ -61,8 +67,13 @@ class StrandSet {
   /// The loads that the last `settle` solved, zero for resources that fell idle. Valid until the next call.
   [[nodiscard]] std::span<const LoadChange> load_changes() const { return load_changes_; }
 
-  /// Bytes and peaks per resource, of the strands that have finished.
+  /// Bytes and peaks by resource, of the strands that have finished.
   [[nodiscard]] std::vector<ResourceTotals> totals() const;
+  /// The same of the resources that may be used, and their ids.
+  [[nodiscard]] std::vector<ResourceTotals> used_totals() const;
+  [[nodiscard]] std::uint32_t id_of(std::size_t used) const {
+    return ids_.empty() ? static_cast<std::uint32_t>(used) : ids_[used];
+  }
 
  private:
   struct Slot {
@@ -80,6 +91,7 @@ class StrandSet {
   struct Usage {
     std::span<const ResourceUse> all;
     std::span<const ResourceUse> binding;  // those that may hold strands back
+    std::vector<ResourceUse> numbered;     // all, where numbers are not ids
     std::vector<ResourceUse> sorted;       // binding, then implied; empty where all bind
     double bytes_per_flow = 0;             // of all strands with this usage that have finished
     [[nodiscard]] std::span<const ResourceUse> implied() const {
@@ -92,6 +104,7 @@ class StrandSet {
   static constexpr std::uint32_t kEnd = 0xffffffffU;
 
   [[nodiscard]] std::uint32_t usage_of(const Strand& strand);
+  void number(Usage& usage) const;
   [[nodiscard]] const Usage& usage(const Slot& slot) const { return usages_[slot.usage]; }
   void note_implied(const Slot& slot);
   void load_implied();
@@ -101,6 +114,9 @@ class StrandSet {
   void collect_component(std::uint32_t resource);
   void apply(Time now);
 
+  // Resources go by their number among those that may be used.
+  std::vector<std::uint32_t> ids_;  // by number; empty: the same
+  std::size_t resources_ = 0;
   MaxMinSolver solver_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;

@@ -106,7 +106,7 @@ double attainable_busbw(const OperationRecord& record, PlanCache& plans, MaxMinS
 }
 
 std::vector<Warning> small_message_warnings(Replay& replay, Time step) {
-  MaxMinSolver solver(replay.placement().capacities());
+  MaxMinSolver solver{std::span<const double>(replay.placement().capacities())};
   std::map<std::pair<CollectiveKind, std::string>, Messages> found;
   // The search is the costly part: once per operation on groups of one kind and size.
   std::map<std::tuple<CollectiveKind, std::string, std::uint32_t>, Bytes> known;

@@ -17,14 +17,17 @@ struct Side {
 
 class Search {
  public:
-  Search(const Topology& topology, std::span<const double> capacity)
+  /// Of links that `left_out` names (by link; empty: none) nothing is found. Requires: no others meet them
+  /// but cables.
+  Search(const Topology& topology, std::span<const double> capacity, const std::vector<bool>& left_out)
       : t_(topology),
         capacity_(capacity),
-        is_known_(capacity.size(), false),
+        is_known_(left_out.empty() ? std::vector<bool>(capacity.size(), false) : left_out),
         implied_(capacity.size(), false),
         in_(topology.devices().size()),
         out_(topology.devices().size()) {
     for (std::size_t l = 0; l < capacity_.size(); ++l) {
+      if (is_known_[l]) continue;
       const LinkId link = LinkId::from_index(l);
       ++out_[t_.from(link).index()].unknown;
       ++in_[t_.to(link).index()].unknown;
@@ -94,10 +97,52 @@ class Search {
   std::vector<LinkId> open_;
 };
 
+bool same_cable(std::span<const double> capacity, const Cable& a, const Cable& b) {
+  return a.links == b.links && a.links <= 1 &&
+         (a.links == 0 || capacity[a.link.index()] == capacity[b.link.index()]);
+}
+
+/// Whether what is found of the links inside the first host (or NVLink domain) of its shape holds for
+/// `island`.
+bool is_like_first(const Topology& t, std::span<const double> capacity, const HostShapes& shapes,
+                   std::uint32_t island) {
+  const std::uint32_t first = shapes.representative_of(island);
+  const auto own = shapes.links(island), model = shapes.links(first);
+  for (std::size_t l = 0; l < own.size(); ++l)
+    if (capacity[own[l].index()] != capacity[model[l].index()]) return false;
+  for (const DeviceId device : shapes.devices(island)) {
+    const DeviceId alike = shapes.representative(device);
+    if (t.kind(device) != DeviceKind::kNic && shapes.up(device).links + shapes.down(device).links > 0)
+      return false;
+    if (!same_cable(capacity, shapes.up(device), shapes.up(alike)) ||
+        !same_cable(capacity, shapes.down(device), shapes.down(alike)))
+      return false;
+  }
+  return shapes.is_closed(island) && shapes.is_closed(first);
+}
+
 }  // namespace
 
 std::vector<bool> implied_links(const Topology& topology, std::span<const double> capacity) {
-  return Search(topology, capacity).run();
+  return Search(topology, capacity, {}).run();
+}
+
+std::vector<bool> implied_links(const Topology& topology, std::span<const double> capacity,
+                                const HostShapes& shapes) {
+  std::vector<std::uint32_t> like;  // islands
+  std::vector<bool> left_out(capacity.size(), false);
+  for (std::uint32_t island = 0; island < topology.hosts().size(); ++island) {
+    if (shapes.representative_of(island) == island || !is_like_first(topology, capacity, shapes, island))
+      continue;
+    like.push_back(island);
+    for (const LinkId link : shapes.links(island)) left_out[link.index()] = true;
+  }
+  std::vector<bool> implied = Search(topology, capacity, left_out).run();
+  for (const std::uint32_t island : like) {
+    const auto own = shapes.links(island), model = shapes.links(shapes.representative_of(island));
+    for (std::size_t l = 0; l < own.size(); ++l) implied[own[l].index()] = implied[model[l].index()];
+  }
+  return implied;
 }
 
 }  // namespace busbar

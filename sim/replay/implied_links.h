@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "topologies/host_shapes.h"
 #include "topologies/topology.h"
 
 namespace busbar {
@@ -15,7 +16,10 @@ namespace busbar {
 /// follow from them, or from links that follow from them, so that no two links imply each other. Shapes:
 /// capacity[link], bytes/s. Requires: no strand begins or ends at a switch or NIC, and none is split unevenly
 /// on the way. Not seen: links that imply each other without a NIC's cable (inside NVLink meshes, or torus
-/// rings). Cost:     O(links x tiers).
+/// rings). Cost:     O(links x tiers); with `shapes`, hosts that are alike inside, with cables of one rate,
+/// are looked at once.
 [[nodiscard]] std::vector<bool> implied_links(const Topology& topology, std::span<const double> capacity);
+[[nodiscard]] std::vector<bool> implied_links(const Topology& topology, std::span<const double> capacity,
+                                              const HostShapes& shapes);
 
 }  // namespace busbar

@@ -72,8 +72,8 @@ void Placement::align_rails(std::vector<HostMembers>& hosts) const {
 // NCCL lets GPUs reach each other up to PXB, through switches only.
 void Placement::extend(Hop& hop, const RouteRef& route, double times) {
   PathSummary path = *route.summary;
-  if (route.first) add_link(path, *topology_, *route.first);
-  if (route.last) add_link(path, *topology_, *route.last);
+  for (const std::optional<LinkId> link : {route.first, route.rise, route.fall, route.last})
+    if (link) add_link(path, *topology_, *link);
   hop.link = std::max(hop.link, path.link);
   hop.transport = std::max(hop.transport, path.transport);
   if (path.latency) hop.latency = hop.latency.value_or(Time::zero()) + *path.latency;
@@ -124,8 +124,7 @@ std::optional<Placement::Rail> Placement::rail_between(DeviceId from, DeviceId t
   const std::vector<DeviceId>& in = topology_->hosts()[topology_->host_of(to)].nics;
   if (switch_of(*nearest) == there) {
     // On one switch with all of the host's NICs, the numbered one.
-    const std::vector<DeviceId> senders = router_.nics_by_distance(from);
-    if (there != switch_of(senders.back())) return Rail{*nearest, *entry};
+    if (there != switch_of(*router_.farthest_nic(from))) return Rail{*nearest, *entry};
   } else if (std::any_of(out.begin(), out.end(), [&](DeviceId nic) { return switch_of(nic) == there; })) {
     const std::vector<DeviceId> senders = router_.nics_by_distance(from);
     const auto same_switch =

@@ -108,6 +108,9 @@ class Placement {
   /// The GPU models that no generation of the profile matches (its newest stands in).
   [[nodiscard]] std::vector<std::string> unmatched_models() const;
 
+  [[nodiscard]] const Topology& topology() const { return *topology_; }
+  /// Empty between calls; to be left empty.
+  [[nodiscard]] UsageSum& sum() { return sum_; }
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return topology_->ranks()[rank]; }
   [[nodiscard]] std::uint32_t host_of(DeviceId id) const { return topology_->host_of(id); }
   [[nodiscard]] Router& router() { return router_; }

@@ -82,6 +82,19 @@ std::span<const RoundRoutes> PlanCache::rounds(const Origin& origin, const Algor
   return it->second;
 }
 
+PlanCache::RoundsByUsage PlanCache::rounds_by_usage(GroupId group) const {
+  RoundsByUsage by_usage;
+  const GroupState& state = groups_[group.index()];
+  for (const auto& [key, routes] : state.rounds) {
+    const auto& [algorithm, root, splits] = key;
+    if (splits != kEven || algorithm->uses_switches) continue;
+    std::vector<Round> rounds = algorithm->rounds({state.routes->ranks, root, state.routes->by_host});
+    for (std::size_t r = 0; r < routes.size(); ++r)
+      by_usage.emplace(routes[r].usage.data(), std::move(rounds[r]));
+  }
+  return by_usage;
+}
+
 std::span<const PipelineChannel> PlanCache::pipelines(GroupState& state, const Algorithm& algorithm) {
   const auto [it, is_new] = state.pipelines.try_emplace({algorithm.wiring, algorithm.kind});
   if (!is_new) return it->second;

@@ -79,6 +79,9 @@ class PlanCache {
   [[nodiscard]] const PlannedOperation& collective(GroupId group, const Op& op, const std::string& kind_name);
   [[nodiscard]] const PlannedOperation& transfer(std::uint32_t from, std::uint32_t to, Bytes bytes,
                                                  const std::string& kind_name);
+  /// The rounds between members alone whose usages a group's plans hold, by those.
+  using RoundsByUsage = std::unordered_map<const ResourceUse*, Round>;
+  [[nodiscard]] RoundsByUsage rounds_by_usage(GroupId group) const;
   [[nodiscard]] std::vector<OperationRecord>& records() { return records_; }
   /// NCCL's table for a record's operation, where it has one.
   [[nodiscard]] std::optional<NcclTable> table_of(const OperationRecord& record);

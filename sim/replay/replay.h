@@ -158,6 +158,7 @@ class Replay {
   void for_each_plan(const Function& function) const;
   [[nodiscard]] System find_system(const ReplayOptions& options);
   [[nodiscard]] SystemColours colours(std::span<const std::uint32_t> apart) const;
+  void colour_links(SystemColours& colours) const;
   void seat_players();
   [[nodiscard]] KernelSet::Gpu gpu_of(std::uint32_t rank) const;
   [[nodiscard]] std::vector<KernelSet::Gpu> gpus() const;

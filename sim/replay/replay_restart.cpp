@@ -70,7 +70,7 @@ bool Replay::has_launches() const {
 
 void Replay::reset() {
   rendezvous_ = Rendezvous(*trace_, system_);
-  strands_ = StrandSet(placement_.capacities(), implied_);
+  strands_ = StrandSet(placement_.capacities(), implied_, system_.links_replayed());
   kernels_ = KernelSet(gpus());
   queue_ = {};
   history_ = {};

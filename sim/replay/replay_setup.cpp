@@ -29,7 +29,7 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
       keeps_timelines_(options.timelines),
       system_(find_system(options)),
       rendezvous_(trace, system_),
-      strands_(placement_.capacities(), implied_),
+      strands_(placement_.capacities(), implied_, system_.links_replayed()),
       kernels_(gpus()),
       exposure_(system_.players.size(), kinds_.names.size()),
       forming_(system_.meetings.size(), nullptr) {
@@ -40,7 +40,7 @@ Replay::Replay(const Topology& topology, const StepTrace& trace, const Profile& 
 std::vector<bool> Replay::find_implied() const {
   if (topology_->in_network_reduction() || plans_.overrides().algorithm)
     return std::vector<bool>(topology_->links().size(), false);
-  return implied_links(*topology_, placement_.capacities());
+  return implied_links(*topology_, placement_.capacities(), placement_.shapes());
 }
 
 System Replay::find_system(const ReplayOptions& options) {
@@ -67,24 +67,53 @@ SystemColours Replay::colours(std::span<const std::uint32_t> apart) const {
   }
   for (const std::uint32_t rank : apart)
     if (rank < trace_->ranks) colours.ranks[rank] = mix(colours.ranks[rank], rank + 1);
-  // Like the name of its class: the type, in the network the roles of both ends.
-  std::unordered_map<DeviceId, std::uint64_t> roles;
-  const auto role = [&](DeviceId device) {
-    const auto [it, is_new] = roles.try_emplace(device, 0);
-    if (is_new) it->second = fnv1a(topology_->role_of(device));
-    return it->second;
-  };
-  colours.links.reserve(topology_->links().size());
-  for (std::size_t i = 0; i < topology_->links().size(); ++i) {
-    const LinkId id = LinkId::from_index(i);
-    const std::uint64_t capacity = std::bit_cast<std::uint64_t>(placement_.capacities()[i]);
-    const std::uint64_t nominal = std::bit_cast<std::uint64_t>(topology_->spec(id).bandwidth.Bps());
-    const LinkType type = topology_->spec(id).type;
-    const std::uint64_t named = is_network(type) ? mix(role(topology_->from(id)), role(topology_->to(id)))
-                                                 : static_cast<std::uint64_t>(type);
-    colours.links.push_back(mix(mix(capacity, nominal), named));
-  }
+  colour_links(colours);
   return colours;
+}
+
+// Like the name of a link's class: the type, in the network the roles of both ends.
+void Replay::colour_links(SystemColours& colours) const {
+  const Topology& t = *topology_;
+  std::vector<std::uint64_t> roles(kDeviceKinds, 0);  // of devices that all of their kind share
+  std::unordered_map<DeviceId, std::uint64_t> switches;
+  DeviceId last_switch;
+  std::uint64_t last_role = 0;
+  const auto role = [&](DeviceId device) {
+    if (last_role != 0 && device == last_switch) return last_role;
+    const bool is_switch = t.kind(device) == DeviceKind::kSwitch;
+    std::uint64_t& known = is_switch ? switches[device] : roles[static_cast<std::size_t>(t.kind(device))];
+    if (known == 0) known = fnv1a(t.role_of(device));
+    if (is_switch) {
+      last_switch = device;
+      last_role = known;
+    }
+    return known;
+  };
+  struct Last {
+    std::uint64_t capacity = 0, named = 0;
+    std::uint32_t sort = 0;
+    bool is_known = false;
+  };
+  std::vector<Last> last(t.specs().size());  // by spec: most links have the colour of the last alike
+  std::unordered_map<std::uint64_t, std::uint32_t> sorts;
+  colours.links.reserve(t.links().size());
+  for (std::size_t i = 0; i < t.links().size(); ++i) {
+    const LinkId id = LinkId::from_index(i);
+    const LinkSpec& spec = t.spec(id);
+    const std::uint64_t named =
+        is_network(spec.type) ? mix(role(t.from(id)), role(t.to(id))) : static_cast<std::uint64_t>(spec.type);
+    const std::uint64_t capacity = std::bit_cast<std::uint64_t>(placement_.capacities()[i]);
+    Last& alike = last[t.spec_number(id)];
+    if (!alike.is_known || alike.capacity != capacity || alike.named != named) {
+      const std::uint64_t nominal = std::bit_cast<std::uint64_t>(spec.bandwidth.Bps());
+      const std::uint64_t colour = mix(mix(capacity, nominal), named);
+      const auto [it, is_new] =
+          sorts.try_emplace(colour, static_cast<std::uint32_t>(colours.link_sorts.size()));
+      if (is_new) colours.link_sorts.push_back(colour);
+      alike = {capacity, named, it->second, true};
+    }
+    colours.links.push_back(alike.sort);
+  }
 }
 
 // A GPU without a model has no SMs or HBM that communication could take.

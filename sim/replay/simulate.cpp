@@ -38,7 +38,7 @@ TimeSplit split_of(Replay& replay, std::uint32_t player) {
 
 std::vector<CollectiveRecord> collectives_of(Replay& replay) {
   std::vector<CollectiveRecord> list;
-  MaxMinSolver solver(replay.placement().capacities());
+  MaxMinSolver solver{std::span<const double>(replay.placement().capacities())};
   for (const OperationRecord& r : replay.plans().records()) {
     if (r.runs == 0) continue;
     CollectiveRecord c{
@@ -95,20 +95,21 @@ std::vector<Explanation> explanations_of(Replay& replay) {
 
 // Links that are alike in everything that is reported appear once, under the name of the first.
 std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time step) {
-  const std::vector<ResourceTotals> totals = replay.strands().totals();
+  const std::vector<ResourceTotals> totals = replay.strands().used_totals();
   const std::vector<double>& capacity = replay.placement().capacities();
   std::map<std::tuple<std::string, double, double, double, double>, std::size_t> known;
   std::vector<LinkRecord> list;
   const double share = replay.counted_share();
-  for (std::size_t i = 0; i < totals.size(); ++i) {
-    if (totals[i].bytes == 0) continue;
-    const double bytes = share * totals[i].bytes;
+  for (std::size_t used = 0; used < totals.size(); ++used) {
+    if (totals[used].bytes == 0) continue;
+    const std::size_t i = replay.strands().id_of(used);
+    const double bytes = share * totals[used].bytes;
     const LinkId id = LinkId::from_index(i);
     const std::uint64_t alike = replay.system().links_alike.empty() ? 1 : replay.system().links_alike[i];
     const double nominal = topology.link(id).bandwidth.Bps();
     const std::string link_class = topology.link_class(id);
     const auto [it, is_new] =
-        known.try_emplace({link_class, capacity[i], nominal, bytes, totals[i].peak_share}, list.size());
+        known.try_emplace({link_class, capacity[i], nominal, bytes, totals[used].peak_share}, list.size());
     if (!is_new) {
       list[it->second].members += alike;
       continue;
@@ -120,7 +121,7 @@ std::vector<LinkRecord> links_of(Replay& replay, const Topology& topology, Time 
                     .nominal_Bps = nominal,
                     .bytes = bytes,
                     .busy_fraction = step > Time::zero() ? bytes / (capacity[i] * step.seconds()) : 0,
-                    .peak_fraction = totals[i].peak_share});
+                    .peak_fraction = totals[used].peak_share});
   }
   std::stable_sort(list.begin(), list.end(), [](const LinkRecord& a, const LinkRecord& b) {
     return a.busy_fraction > b.busy_fraction;

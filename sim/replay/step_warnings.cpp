@@ -41,10 +41,11 @@ std::uint32_t hosts_of(Replay& replay, std::string_view slot) {
   std::uint32_t hosts = 0;
   for (const Binding& binding : replay.trace().bindings) {
     const std::vector<std::string>& slots = replay.trace().programs[binding.program].group_slots;
-    for (std::size_t i = 0; i < slots.size(); ++i)
-      if (const GroupRoutes* routes = replay.plans().routes(binding.groups[i]);
-          routes != nullptr && slots[i] == slot)
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i] != slot) continue;
+      if (const GroupRoutes* routes = replay.plans().routes(binding.groups[i]))
         hosts = std::max(hosts, routes->facts.hosts);
+    }
   }
   return hosts;
 }

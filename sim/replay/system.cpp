@@ -45,6 +45,13 @@ const PlannedOperation& planned_for(std::span<const PlannedCall> calls, std::uin
   return *it->planned;
 }
 
+std::vector<std::uint32_t> System::links_replayed() const {
+  std::vector<std::uint32_t> links;
+  for (std::uint32_t link = 0; link < replayed_as.size(); ++link)
+    if (replayed_as[link] == link) links.push_back(link);
+  return links;
+}
+
 System whole_system(const SystemParts& parts) {
   const StepTrace& trace = *parts.trace;
   const SystemOutline outline(trace, *parts.calls);

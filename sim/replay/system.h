@@ -55,13 +55,15 @@ struct System {
   std::vector<std::uint32_t> first_meeting, meeting_of;  // CSR: player, group slot
   std::vector<std::uint32_t> first_box;                  // CSR: player, peer slot
   std::vector<PeerBoxes> boxes_of;
-  std::vector<std::uint64_t> links_alike;  // by link: how many it stands for; empty: one each
+  std::vector<std::uint32_t> links_alike;  // by link: how many it stands for; empty: one each
   std::vector<bool> links_used;            // by link: something crosses it; empty: not known
   std::vector<std::uint32_t> replayed_as;  // by link: that which stands for it, kNone: unused; empty: itself
   std::deque<PlannedOperation> merged;     // plans of classes
   std::deque<MergedFrom> merged_from;      // by number in `merged`
   std::deque<std::vector<ResourceUse>> merged_usage;  // borrowed by them
 
+  /// Those that stand for others, ascending; empty: all do, each for itself.
+  [[nodiscard]] std::vector<std::uint32_t> links_replayed() const;
   [[nodiscard]] bool merges() const { return players.size() < player_of_rank.size(); }
   [[nodiscard]] std::uint32_t meeting(std::uint32_t player, std::uint32_t group_slot) const {
     return meeting_of[first_meeting[player] + group_slot];
@@ -100,7 +102,10 @@ struct SystemParts {
 
 /// What sets ranks and links apart besides what they do.
 struct SystemColours {
-  std::vector<std::uint64_t> ranks, links;
+  std::vector<std::uint64_t> ranks;
+  std::vector<std::uint32_t> links;       // number in `link_sorts`
+  std::vector<std::uint64_t> link_sorts;  // distinct
+  [[nodiscard]] std::uint64_t of_link(std::size_t link) const { return link_sorts[links[link]]; }
 };
 
 /// One representative per class of the coarsest equitable partition of ranks, groups, pairs, channels and

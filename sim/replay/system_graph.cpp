@@ -10,11 +10,6 @@ namespace busbar {
 
 namespace {
 
-// Vertices of different sorts never share a class.
-enum Sort : std::uint64_t { kRank = 1, kGroup, kPair, kChannel, kLink, kEndSegment };
-
-constexpr std::uint64_t kOnce = 1;  // label of a pair's edge to a segment
-
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 
@@ -28,19 +23,20 @@ std::uint64_t strand_label(std::uint32_t call, std::size_t phase, const Strand& 
 }  // namespace
 
 SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline, const SystemColours& colours)
-    : parts_(parts), outline_(outline), ranks_(outline.trace().ranks) {
+    : parts_(parts), outline_(outline), ranks_(outline.trace().ranks), place_kinds_(*parts.placement) {
   links_ = static_cast<std::uint32_t>(colours.links.size());
   const std::size_t groups = outline.trace().groups.size();
-  graph_.edges.reserve(24 * std::size_t{ranks_});  // as many as common layouts need
-  implied_uses_.reserve(10 * std::size_t{ranks_});
-  graph_.colours.reserve(ranks_ + links_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
+  graph_.edges.reserve(16 * std::size_t{ranks_});  // more than common layouts need
+  uses_.reserve(24 * std::size_t{ranks_});
+  graph_.colours.reserve(ranks_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
+  last_segment_from_.assign(parts.placement->topology().devices().size(), PeerBoxes::kNone);
   for (std::uint32_t r = 0; r < ranks_; ++r)
-    graph_.add_vertex(mix(mix(kRank, parts.index->by_rank[r]), colours.ranks[r]));
-  for (const std::uint64_t colour : colours.links) graph_.add_vertex(mix(kLink, colour));
+    graph_.add_vertex(mix(mix(kRankSort, parts.index->by_rank[r]), colours.ranks[r]));
   for (std::uint32_t g = 0; g < groups; ++g) add_group(GroupId(g));
   for (const SystemOutline::Box& box : outline.boxes()) add_pair(box);
   join_ranks_and_groups();
   join_ranks_and_pairs();
+  add_links(colours);
 }
 
 std::uint32_t SystemGraph::add_vertex(std::uint64_t colour, Kind kind) {
@@ -76,7 +72,7 @@ SystemGraph::Owner SystemGraph::add_owner(const Sketch& sketch, std::uint32_t is
   Owner owner{.vertex = add_vertex(sketch.colour, kOther)};
   owner.first_channel = owner.vertex + 1;
   for (const Channel& channel : sketch.channels) {
-    const std::uint32_t vertex = add_vertex(kChannel, kCarrier);
+    const std::uint32_t vertex = add_vertex(kChannelSort, kCarrier);
     graph_.add_edge(owner.vertex, vertex, channel.strands);
     for (const ResourceUse& use : channel.uses) {
       const LinkId link(use.resource.value());
@@ -133,89 +129,38 @@ std::uint32_t SystemGraph::island_of(std::span<const std::uint32_t> members, Key
 void SystemGraph::add_group(GroupId group) {
   const std::uint32_t list = outline_.list_of(group);
   const std::span<const std::uint32_t> calls = outline_.calls(list);
-  const auto planned = [&] { return sketch_of(kGroup, planned_calls(parts_, calls, group, 0)); };
+  const auto planned = [&] { return sketch_of(kGroupSort, planned_calls(parts_, calls, group, 0)); };
   const Group& named = outline_.trace().groups[group.index()];
   Key key{list};
   const std::vector<std::uint32_t> members = expand(named.members);
   const std::uint32_t island = island_of(members, key);
+  planned_as_.push_back(group);
   std::optional<Owner> owner;
   if (!calls.empty() && island == kNoHost) owner = add_across_hosts(group, members);
   if (!calls.empty() && island != kNoHost) owner = add_inside(std::move(key), island, planned);
   groups_.push_back(owner ? *owner : add_owner(planned()));
 }
 
-bool SystemGraph::is_one_per_island(std::span<const std::uint32_t> members) {
-  const HostShapes& shapes = parts_.placement->shapes();
-  const auto stamp = static_cast<std::uint32_t>(groups_.size() + 1);
-  for (const std::uint32_t rank : members) {
-    const std::uint32_t island = shapes.island(device(rank));
-    if (island == kNoHost || parts_.placement->host_of(device(rank)) == kNoHost) return false;
-    if (island >= island_seen_.size()) island_seen_.resize(island + 1, 0);
-    if (island_seen_[island] == stamp) return false;
-    island_seen_[island] = stamp;
-  }
-  return members.size() > 1;
-}
-
-std::uint32_t SystemGraph::number_of(const PathSummary& path) {
+// Of what lies between the cables. Mostly that of the last that was asked for.
+std::uint32_t SystemGraph::number_of(const RouteRef& way) {
+  const Topology& t = parts_.placement->topology();
+  const auto spec = [&](std::optional<LinkId> link) { return link ? t.spec_number(*link) : ~0U; };
+  const NumberedWay asked{way.summary, spec(way.rise), spec(way.fall), 0};
+  if (last_way_.summary == asked.summary && last_way_.rise == asked.rise && last_way_.fall == asked.fall)
+    return last_way_.number;
+  PathSummary path = *way.summary;
+  for (const std::optional<LinkId> link : {way.rise, way.fall})
+    if (link) add_link(path, t, *link);
   const auto it = std::find(paths_.begin(), paths_.end(), path);
   const auto number = static_cast<std::uint32_t>(it - paths_.begin());
   if (it == paths_.end()) paths_.push_back(path);
-  return number;
-}
-
-// One member in each host: the ring goes from each through its NIC to the next one's, as messages do, and is
-// the same for all groups whose members and ways between them are alike. Plans that use trees, or switches
-// that reduce, go other ways: those are made for each group.
-std::optional<SystemGraph::Owner> SystemGraph::add_across_hosts(GroupId group,
-                                                                std::span<const std::uint32_t> members) {
-  if (!is_one_per_island(members)) return std::nullopt;
-  Placement& placement = *parts_.placement;
-  const HostShapes& shapes = placement.shapes();
-  const std::size_t n = members.size();
-  Key key{outline_.list_of(group)};
-  std::vector<DeviceId> nics;
-  for (const std::uint32_t rank : members) {
-    const std::optional<DeviceId> nic = placement.router().nearest_nic(device(rank));
-    if (!nic) return std::nullopt;
-    nics.push_back(*nic);
-    key.push_back(shapes.representative(device(rank)).value());
-    key.push_back(shapes.representative(*nic).value());
-  }
-  std::vector<RouteRef> ways;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::optional<RouteRef> way =
-        placement.router().find(nics[i], nics[(i + 1) % n], RouteScope::kFabric);
-    if (!way || !way->first || !way->last || !way->is_kept) return std::nullopt;
-    ways.push_back(*way);
-    key.push_back(number_of(*way->summary));
-  }
-  const auto [it, is_new] = across_.try_emplace(std::move(key), Across{group, std::nullopt});
-  Across& across = it->second;
-  if (is_new) {
-    const auto planned = planned_calls(parts_, outline_.calls(outline_.list_of(group)), group, 0);
-    Sketch sketch = sketch_of(kGroup, planned);
-    const auto& rings = planned.front().planned->routes->rings;
-    if (rings.size() == 1 && sketch.channels.size() == 1 && sketch.channels[0].data == rings[0].usage.data())
-      across.sketch = std::move(sketch);
-  }
-  if (!across.sketch) return std::nullopt;
-  parts_.plans->share_routes(group, across.first);
-  const std::uint32_t vertex = add_vertex(across.sketch->colour, kOther);
-  const std::uint32_t channel = add_vertex(kChannel, kCarrier);
-  graph_.add_edge(vertex, channel, across.sketch->channels[0].strands);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t next = (i + 1) % n;
-    graph_.add_edge(channel, end_segment(device(members[i]), nics[i], ways[i].first), kOnce);
-    graph_.add_edge(channel, end_segment(nics[next], device(members[next]), ways[i].last), kOnce);
-    add_uses(channel, {.middle = ways[i].middle, .summary = ways[i].summary});
-  }
-  return Owner{.vertex = vertex, .first_channel = channel};
+  last_way_ = asked;
+  return last_way_.number = number;
 }
 
 void SystemGraph::add_pair(const SystemOutline::Box& box) {
   const std::span<const std::uint32_t> calls = outline_.calls(box.list);
-  const auto planned = [&] { return sketch_of(kPair, planned_calls(parts_, calls, box, 0)); };
+  const auto planned = [&] { return sketch_of(kPairSort, planned_calls(parts_, calls, box, 0)); };
   const std::uint32_t members[] = {box.from, box.to};
   Key key{box.list};
   const HostShapes& shapes = parts_.placement->shapes();
@@ -244,11 +189,11 @@ std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOut
                     shapes.representative(to).value(),
                     shapes.representative(rail->out).value(),
                     shapes.representative(rail->in).value(),
-                    number_of(*way->summary)};
+                    number_of(*way)};
   const RouteRef middle = *way;
   const auto [it, is_new] = between_.try_emplace(key);
   if (is_new) {
-    const Sketch sketch = sketch_of(kPair, planned_calls(parts_, outline_.calls(box.list), box, 0));
+    const Sketch sketch = sketch_of(kPairSort, planned_calls(parts_, outline_.calls(box.list), box, 0));
     if (sketch.channels.size() == 1) it->second = mix(sketch.colour, sketch.channels[0].strands);
   }
   if (!it->second) return std::nullopt;
@@ -256,33 +201,61 @@ std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOut
   const std::uint32_t in = end_segment(rail->in, to, middle.last);
   const std::uint32_t vertex = add_vertex(*it->second, kCarrier);
   for (const std::uint32_t segment : {out, in}) graph_.add_edge(vertex, segment, kOnce);
-  add_uses(vertex, {.middle = middle.middle, .summary = middle.summary});
+  add_uses_between_cables(vertex, middle);
   return Owner{vertex, vertex};
 }
 
 void SystemGraph::add_use(std::uint32_t vertex, LinkId link, std::int64_t flows) {
-  if ((*parts_.implied)[link.index()])
-    implied_uses_.push_back({vertex, vertex_of_link(link.value()), graph_.number_of(bits(flows))});
-  else
-    graph_.add_edge(vertex, vertex_of_link(link.value()), bits(flows));
+  uses_.push_back({vertex, link.value(), graph_.number_of(bits(flows))});
 }
 
-void SystemGraph::add_uses(std::uint32_t vertex, const RouteRef& route) {
-  route.for_each_use(
+void SystemGraph::add_links(const SystemColours& colours) {
+  const std::vector<bool>& implied = *parts_.implied;
+  std::vector<std::uint8_t> users(links_, 0);  // two stand for many
+  for (const Use& use : uses_)
+    if (users[use.link] < 2 && !implied[use.link]) ++users[use.link];
+  const auto colour = [&](std::uint32_t link) { return mix(kLinkSort, colours.of_link(link)); };
+  first_link_vertex_ = static_cast<std::uint32_t>(graph_.colours.size());
+  vertex_of_link_.assign(links_, PeerBoxes::kNone);
+  for (std::uint32_t link = 0; link < links_; ++link)
+    if (users[link] > 1) vertex_of_link_[link] = graph_.add_vertex(colour(link));
+  for (const Use& use : uses_) {
+    if (users[use.link] > 1) graph_.edges.push_back({use.user, vertex_of_link_[use.link], use.label});
+    if (users[use.link] == 1) graph_.colours[use.user] += mix(colour(use.link), graph_.labels[use.label]);
+  }
+}
+
+void SystemGraph::add_uses_between_cables(std::uint32_t vertex, const RouteRef& route) {
+  route.for_each_use_between_cables(
       [&](const ResourceUse& use) { add_use(vertex, LinkId(use.resource.value()), use.flows); });
+}
+
+// Of hosts that are alike the same, in the links of the first.
+const std::vector<ResourceUse>& SystemGraph::way_inside(DeviceId from, DeviceId to) {
+  const HostShapes& shapes = parts_.placement->shapes();
+  const DeviceId first = shapes.representative(from), last = shapes.representative(to);
+  const auto [it, is_new] = ways_to_nics_.try_emplace((std::uint64_t{first.value()} << 32) | last.value());
+  if (!is_new) return it->second;
+  const std::optional<RouteRef> route = parts_.placement->router().find(first, last, RouteScope::kHost);
+  BUSBAR_CHECK(route);
+  route->for_each_use([&](const ResourceUse& use) { it->second.push_back(use); });
+  return it->second;
 }
 
 // From a GPU to its NIC and out by its cable, or the other way in.
 std::uint32_t SystemGraph::end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable) {
-  const auto [it, is_new] =
-      end_segments_.try_emplace((std::uint64_t{from.value()} << 32) | to.value(), PeerBoxes::kNone);
-  if (!is_new) return it->second;
-  it->second = add_vertex(kEndSegment, kSegment);
-  const std::optional<RouteRef> route = parts_.placement->router().find(from, to, RouteScope::kHost);
-  BUSBAR_CHECK(route);
-  add_uses(it->second, *route);
-  add_use(it->second, *cable, kOneFlow);
-  return it->second;
+  std::uint32_t& last = last_segment_from_[from.index()];
+  for (std::uint32_t s = last; s != PeerBoxes::kNone; s = end_segments_[s].earlier)
+    if (end_segments_[s].to == to.value()) return end_segments_[s].vertex;
+  const std::uint32_t vertex = add_vertex(kEndSegmentSort, kSegment);
+  end_segments_.push_back({to.value(), vertex, last});
+  last = static_cast<std::uint32_t>(end_segments_.size() - 1);
+  const HostShapes& shapes = parts_.placement->shapes();
+  const std::uint32_t island = shapes.island(from);
+  for (const ResourceUse& use : way_inside(from, to))
+    add_use(vertex, shapes.link_in(island, LinkId(use.resource.value())), use.flows);
+  add_use(vertex, *cable, kOneFlow);
+  return vertex;
 }
 
 // Slots of one rank that mean the same group make one edge; who is a member without calling has an edge too.

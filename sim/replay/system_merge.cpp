@@ -1,5 +1,6 @@
 // What the classes of a system's graph leave of it.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,21 +15,38 @@ namespace busbar {
 
 namespace {
 
+/// The first link that was asked for with each key. Few keys, in turn: those asked for lately are beside the
+/// table.
+class FirstLinks {
+ public:
+  std::uint32_t of(std::uint64_t key, std::uint32_t link) {
+    Entry& lately = lately_[key % kLately];
+    if (lately.is_set && lately.key == key) return lately.link;
+    lately = {key, first_.try_emplace(key, link).first->second, true};
+    return lately.link;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;
+    std::uint32_t link = 0;
+    bool is_set = false;
+  };
+  static constexpr std::size_t kLately = 256;
+  std::array<Entry, kLately> lately_{};
+  std::unordered_map<std::uint64_t, std::uint32_t> first_;
+};
+
 class Merger {
  public:
   Merger(const SystemParts& parts, SystemColours colours)
       : parts_(parts),
         outline_(*parts.trace, *parts.calls),
         graph_(parts, outline_, colours),
-        neighbours_(neighbours_of(graph_.graph())),
-        implied_uses_(graph_.links(), [&](const auto& add) {
-          for (const ColouredGraph::Edge& use : graph_.implied_uses())
-            add(graph_.link_of_vertex(use.b), EdgeEnd{use.a, use.label});
-        }) {
+        neighbours_(neighbours_of(graph_.graph())) {
     graph_.free_edges();
-    colours = {};
     partition_ = refine(graph_.graph(), neighbours_);
-    tell_implied_links_apart();
+    tell_links_apart(colours);
   }
 
   System merge() {
@@ -49,57 +67,59 @@ class Merger {
     return static_cast<std::int64_t>(graph_.graph().labels[end.label]);
   }
 
-  // Those that the same classes use alike are loaded alike; they have had no edge so far.
-  void tell_implied_links_apart() {
-    std::unordered_map<std::uint64_t, std::uint32_t> known;
+  // Links without a vertex are loaded alike if the same classes use them alike.
+  void tell_links_apart(const SystemColours& colours) {
+    system_.links_alike.assign(graph_.links(), 0);
+    system_.links_used.assign(graph_.links(), false);
+    system_.replayed_as.assign(graph_.links(), kNone);
+    std::vector<std::uint64_t> sums(graph_.links(), 0);
+    for (const SystemGraph::Use& use : graph_.uses()) {
+      sums[use.link] += mix(mix(use.label, 1), class_of(use.user));
+      system_.links_used[use.link] = true;
+    }
+    FirstLinks first_by_use;
+    std::unordered_map<std::uint32_t, std::uint32_t> first_of_class;
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
-      const auto uses = implied_uses_[id];
-      if (uses.empty()) continue;
+      if (!system_.links_used[id]) continue;
       const std::uint32_t vertex = graph_.vertex_of_link(id);
-      std::uint64_t sum = 0;
-      for (const EdgeEnd& use : uses) sum += mix(mix(use.label, 1), class_of(use.vertex));
-      const auto fresh = static_cast<std::uint32_t>(partition_.classes());
-      const auto [it, is_new] = known.try_emplace(mix(graph_.graph().colours[vertex], sum), fresh);
-      if (is_new) partition_.first.push_back(vertex);
-      partition_.class_of[vertex] = it->second;
+      const std::uint32_t first = vertex == kNone
+                                      ? first_by_use.of(mix(colours.of_link(id), sums[id]), id)
+                                      : first_of_class.try_emplace(class_of(vertex), id).first->second;
+      system_.replayed_as[id] = first;
+      ++system_.links_alike[first];
     }
   }
 
   // Usage of a class of channels: the flows of all of them over one link of each class.
   void sum_usage() {
-    system_.links_alike.assign(graph_.links(), 0);
-    system_.links_used.assign(graph_.links(), false);
-    system_.replayed_as.assign(graph_.links(), kNone);
-    for (std::uint32_t id = 0; id < graph_.links(); ++id) {
-      if (!is_used(id)) continue;
-      system_.links_used[id] = true;
-      system_.replayed_as[id] = graph_.link_of_vertex(partition_.first[class_of(graph_.vertex_of_link(id))]);
-      ++system_.links_alike[system_.replayed_as[id]];
-    }
+    std::vector<SystemGraph::Use> uses;
+    for (const SystemGraph::Use& use : graph_.uses())
+      if (system_.replayed_as[use.link] == use.link) uses.push_back(use);
+    std::stable_sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.link < b.link; });
     std::map<std::uint32_t, std::int64_t> flows;  // by class of channels
-    for (std::uint32_t id = 0; id < graph_.links(); ++id) {
-      const std::uint32_t link = graph_.vertex_of_link(id);
-      if (!is_used(id) || !stands_for_its_class(link)) continue;
+    for (std::size_t i = 0; i < uses.size();) {
+      const std::uint32_t link = uses[i].link;
       flows.clear();
-      for (const auto uses : {neighbours_[link], implied_uses_[id]})
-        for (const EdgeEnd& use : uses) add_flows(use, flows);
+      for (; i < uses.size() && uses[i].link == link; ++i) add_flows({uses[i].user, uses[i].label}, flows);
       for (const auto& [channels, sum] : flows) {
         const auto [it, is_new] = usage_.try_emplace(channels, nullptr);
         if (is_new) it->second = &system_.merged_usage.emplace_back();
-        it->second->push_back({ResourceId(id), sum});
+        it->second->push_back({ResourceId(link), sum});
       }
     }
-  }
-
-  [[nodiscard]] bool is_used(std::uint32_t id) const {
-    return !neighbours_[graph_.vertex_of_link(id)].empty() || !implied_uses_[id].empty();
   }
 
   void add_flows(const EdgeEnd& use, std::map<std::uint32_t, std::int64_t>& flows) const {
     if (graph_.carries(use.vertex)) flows[class_of(use.vertex)] += amount(use);
     if (!graph_.is_segment(use.vertex)) return;
-    for (const EdgeEnd& user : neighbours_[use.vertex])
-      if (!graph_.is_link(user.vertex)) flows[class_of(user.vertex)] += amount(use) * amount(user);
+    for (const EdgeEnd& user : neighbours_[use.vertex]) {
+      if (graph_.is_link(user.vertex)) continue;
+      const std::int64_t passes = amount(use) * amount(user);
+      if (graph_.carries(user.vertex)) flows[class_of(user.vertex)] += passes;
+      if (!graph_.is_hull(user.vertex)) continue;
+      for (const EdgeEnd& channel : neighbours_[user.vertex])
+        if (graph_.carries(channel.vertex)) flows[class_of(channel.vertex)] += passes * amount(channel);
+    }
   }
 
   // The classes of ranks have the first numbers.
@@ -142,8 +162,8 @@ class Merger {
     const Classes pairs = classes_of(outline_.boxes().size(), vertex_of_pair);
     for (std::size_t n = 0; n < groups.first.size(); ++n) {
       const GroupId group(groups.first[n]);
-      const auto calls =
-          planned_calls(parts_, outline_.calls(outline_.list_of(group)), group, groups.alike[n]);
+      const auto calls = planned_calls(parts_, outline_.calls(outline_.list_of(group)),
+                                       graph_.planned_as(group.value()), groups.alike[n]);
       system_.meetings.push_back({.group = group,
                                   .arrivals = arrivals(graph_.group(group.value()).vertex),
                                   .alike = groups.alike[n],
@@ -249,7 +269,6 @@ class Merger {
   SystemOutline outline_;
   SystemGraph graph_;
   Neighbours neighbours_;
-  Rows<EdgeEnd> implied_uses_;  // of links that others imply, by link
   Partition partition_;
   std::map<std::uint32_t, std::vector<ResourceUse>*> usage_;  // by class of channels
   System system_;

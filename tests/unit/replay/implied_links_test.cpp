@@ -82,6 +82,7 @@ TEST(ImpliedLinks, LeaveEveryRateAsItIs) {
     const Profile profile = ideal_profile();
     Placement placement(t, profile);
     const std::vector<bool> implied = implied_links(t, placement.capacities());
+    EXPECT_EQ(implied_links(t, placement.capacities(), placement.shapes()), implied);
     std::vector<PairRoute> routes;
     for (int i = 0; i < 30; ++i) {
       const std::uint32_t from = random() % 32, to = (from + 1 + random() % 31) % 32;

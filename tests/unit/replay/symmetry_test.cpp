@@ -73,9 +73,11 @@ void expect_same_collectives(const std::vector<CollectiveRecord>& a, const std::
 }
 
 /// Returns the number of classes.
-std::uint64_t expect_same(const Topology& topology, const StepTrace& trace, const Profile& profile) {
-  const RunResult merged = simulate(topology, trace, profile, {.details = true});
-  const RunResult whole = simulate(topology, trace, profile, {.details = true, .symmetry = false});
+std::uint64_t expect_same(const Topology& topology, const StepTrace& trace, const Profile& profile,
+                          const Overrides& overrides = {}) {
+  const RunResult merged = simulate(topology, trace, profile, {.overrides = overrides, .details = true});
+  const RunResult whole =
+      simulate(topology, trace, profile, {.overrides = overrides, .details = true, .symmetry = false});
   EXPECT_EQ(whole.classes, trace.ranks);
   EXPECT_EQ(merged.step_time, whole.step_time);
   EXPECT_EQ(merged.last_rank, whole.last_rank);
@@ -180,6 +182,54 @@ TEST(Symmetry, IsTheSameUnderRandomLayoutsAndFaults) {
     all += trace.ranks;
   }
   EXPECT_LT(4 * classes, all);  // it merges most of them
+}
+
+// Data-parallel groups with one member per host, gathered in rounds at all distances, over leaves and pods
+// that fit the layout or do not, sound or with one fault.
+TEST(Symmetry, IsTheSameWhereRoundsGoBetweenHosts) {
+  Overrides overrides;
+  for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter})
+    overrides.nccl.tuner.push_back({.kind = kind,
+                                    .least = Bytes(0),
+                                    .most = 1024_GiB,
+                                    .algorithm = NcclAlgorithm::kPat,
+                                    .protocol = Protocol::kSimple});
+  std::uint64_t all = 0, classes = 0;
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const std::int64_t pp = random.of<std::int64_t>({1, 2});
+    const std::int64_t dp = random.of<std::int64_t>({3, 4, 6, 8});
+    const std::int64_t hosts = pp * dp;
+    const std::vector<std::string> fabrics = {
+        R"("rail-optimized", "hosts_per_leaf": 2)",
+        R"("rail-optimized", "hosts_per_leaf": 3)",
+        R"("rail-optimized", "hosts_per_leaf": 2, "hosts_per_pod": 4, "tiers": 3)",
+        R"("rail-optimized", "hosts_per_leaf": 2, "oversubscription": 2)",
+        R"("fat-tree", "hosts_per_leaf": 2, "oversubscription": 2)",
+        R"("rail-only")",
+        R"("single-switch")"};
+    const std::int64_t host = random.below(hosts), gpu = random.below(8);
+    const std::string faults = random.of<std::string>(
+        {"", "", fmt::format(R"({{"device": "h{}.gpu{}", "compute": "80%"}})", host, gpu),
+         fmt::format(R"({{"link": "h{}.gpu{}--h{}.nvs", "bandwidth": "50%"}})", host, gpu, host)});
+    const Topology topology = topology_from(fmt::format(
+        R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": {}, "type": "dgx-h100"}},
+            "fabric": {{"family": {}}}, "faults": [{}]}})",
+        hosts, random.of(fabrics), faults));
+    const StepTrace trace = workload_from(fmt::format(
+        R"({{"schema": "busbar.workload/1", "name": "w", "model": {{"layers": 4, "hidden": 512, "heads": 8,
+             "ffn_hidden": 2048, "vocab": 1024}}, "batch": {{"sequence": 512, "micro": 1, "global": {}}},
+             "parallel": {{"tp": 8, "pp": {}, "dp": {}, "sharding": "distributed", "sequence_parallel": true}}}})",
+        dp * 2, pp, dp));
+    const Profile& profile = default_profile();
+    classes += expect_same(topology, trace, profile, overrides);
+    all += trace.ranks;
+    const RunResult r = simulate(topology, trace, profile, {.overrides = overrides});
+    EXPECT_TRUE(std::any_of(r.collectives.begin(), r.collectives.end(),
+                            [](const CollectiveRecord& c) { return c.algorithm == "pat"; }));
+  }
+  EXPECT_LT(2 * classes, all);
 }
 
 // Programs, groups and links at random: little symmetry, and odd kinds of it.
