@@ -190,7 +190,7 @@ std::string named_file(const JsonValue& value, const SuitePlace& place, std::str
   for (const fs::path& part : named)
     if (part == "..") value.fail("a path inside the suite's folder, without '..'");
   std::error_code ignored;
-  const std::string beside = place.folder.empty() ? named.string() : place.folder + "/" + named.string();
+  std::string beside = place.folder.empty() ? named.string() : place.folder + "/" + named.string();
   if (fs::exists(beside, ignored)) return beside;
   if (kind.empty() || !place.find)
     value.fail(fmt::format("a file in the suite's folder, {}", quoted(beside)));

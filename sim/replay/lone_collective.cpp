@@ -31,7 +31,7 @@ LoneCollective::LoneCollective(const Topology& topology, const Profile& profile,
 
 Time LoneCollective::time(Bytes bytes) {
   const Plan plan = plans_.plan_at(plans_.records()[record_], bytes);
-  const Time device = plan.latency() + run_alone(plan, placement_.capacities()).transfer;
+  const Time device = plan.latency() + transfer_alone(plan, placement_.capacities());
   return with_launches(device, request_.calls, *profile_, placement_.oldest(request_.ranks));
 }
 

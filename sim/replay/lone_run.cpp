@@ -7,6 +7,42 @@
 
 namespace busbar {
 
+namespace {
+
+/// Strands on the links that they use, numbered anew from 0 in their old order.
+class UsedLinks {
+ public:
+  UsedLinks(std::span<const Strand> strands, std::span<const double> capacity)
+      : strands_(strands.begin(), strands.end()) {
+    for (const Strand& strand : strands) uses_.insert(uses_.end(), strand.usage.begin(), strand.usage.end());
+    std::vector<ResourceId> links;
+    for (const ResourceUse& use : uses_) links.push_back(use.resource);
+    std::sort(links.begin(), links.end());
+    links.erase(std::unique(links.begin(), links.end()), links.end());
+    for (const ResourceId link : links) capacity_.push_back(capacity[link.index()]);
+    for (ResourceUse& use : uses_)
+      use.resource = ResourceId::from_index(static_cast<std::size_t>(
+          std::lower_bound(links.begin(), links.end(), use.resource) - links.begin()));
+    std::size_t at = 0;
+    for (Strand& strand : strands_) {
+      const std::size_t size = strand.usage.size();
+      strand.usage = std::span<const ResourceUse>(uses_).subspan(at, size);
+      at += size;
+    }
+  }
+  UsedLinks(const UsedLinks&) = delete;  // strands point at the uses
+  UsedLinks& operator=(const UsedLinks&) = delete;
+  [[nodiscard]] const std::vector<Strand>& strands() const { return strands_; }
+  [[nodiscard]] const std::vector<double>& capacity() const { return capacity_; }
+
+ private:
+  std::vector<Strand> strands_;
+  std::vector<ResourceUse> uses_;
+  std::vector<double> capacity_;
+};
+
+}  // namespace
+
 LoneRun run_alone(std::span<const Strand> plan, std::span<const double> capacity) {
   LoneRun run;
   StrandSet set({capacity.begin(), capacity.end()});
@@ -54,6 +90,15 @@ LoneRun run_alone(const Plan& plan, std::span<const double> capacity) {
     before += phase.strands.size();
   }
   return whole;
+}
+
+Time transfer_alone(const Plan& plan, std::span<const double> capacity) {
+  Time transfer;
+  for (const PlanPhase& phase : plan.phases) {
+    const UsedLinks used(phase.strands, capacity);
+    transfer += run_alone(std::span<const Strand>(used.strands()), used.capacity()).transfer;
+  }
+  return transfer;
 }
 
 }  // namespace busbar

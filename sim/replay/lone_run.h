@@ -24,4 +24,8 @@ struct LoneRun {
 /// Phase by phase; what held the longest one counts. Latencies and the tail are left out.
 [[nodiscard]] LoneRun run_alone(const Plan& plan, std::span<const double> capacity);
 
+/// `run_alone(plan, capacity).transfer`, at the cost of the links that the plan uses, not of all that there
+/// are: for fits, which ask for a thousand times of small groups on large machines.
+[[nodiscard]] Time transfer_alone(const Plan& plan, std::span<const double> capacity);
+
 }  // namespace busbar

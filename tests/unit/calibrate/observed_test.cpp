@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "calibrate/import/nccl_debug_log.h"
 #include "calibrate/import/nccl_env.h"
 #include "tests/support/errors.h"
 #include "tests/unit/calibrate/synthetic.h"
@@ -61,6 +62,31 @@ TEST(Observed, ChoosesAsNcclWasSetUp) {
   Observed forced(topology, rings, profile), chosen(topology, free, profile);
   EXPECT_EQ(predicted_by(set_up), predicted_by(forced));
   EXPECT_NE(predicted_by(set_up), predicted_by(chosen));
+}
+
+// A table as NCCL_DEBUG=INFO prints it, in which nothing but ring / LL can run: then that is what is fitted
+// to.
+TEST(Observed, ChoosesByTheTableOfADebugLog) {
+  const auto line = [](const std::string& text) { return "h:7:8 [0] NCCL INFO " + text + "\n"; };
+  const std::string log =
+      line("  Algorithm   |                 Tree             |                 Ring             |") +
+      line("  Protocol    |       LL |    LL128 |   Simple |       LL |    LL128 |   Simple |") +
+      line(" Max NThreads |      512 |      640 |      512 |      512 |      640 |      512 |") +
+      line("    AllReduce | 0.0/ 0.0 | 0.0/ 0.0 | 0.0/ 0.0 | 14.0/ 4.5 | 0.0/ 0.0 | 0.0/ 0.0 |");
+  const Topology topology = one_dgx();
+  const std::vector<MeasuredTable> free{empty_table(CollectiveKind::kAllReduce, 8, 1024, 1 << 24)};
+  std::vector<MeasuredTable> forced = free;
+  for (MeasuredRow& row : forced[0].rows) {
+    row.algorithm = "ring";
+    row.protocol = "LL";
+  }
+  const Profile profile = default_profile();
+  NcclSettings logged;
+  logged.log = read_nccl_debug_log(log, "d.log").log;
+  Observed by_log(topology, free, profile, {.nccl = logged});
+  Observed by_force(topology, forced, profile), chosen(topology, free, profile);
+  EXPECT_EQ(predicted_by(by_log), predicted_by(by_force));
+  EXPECT_NE(predicted_by(by_log), predicted_by(chosen));
 }
 
 // Between hosts NVLS trees came with 2.18.
