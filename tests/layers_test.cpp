@@ -52,7 +52,7 @@ const std::vector<std::pair<std::string, std::string>>& fences() {
       {"benchmark/", R"(tests/bench/.*)"},
       {"ceres/", R"(calibrate/fit\.cpp)"},
       {"mpi.h", R"(calibrate/run/mpi_.*|sim/study/mpi_.*)"},
-      {"sqlite3.h", R"(sim/study/database\.cpp)"},
+      {"sqlite3.h", R"(sim/study/database\.cpp|tests/unit/study/database_test\.cpp)"},
       {"nccl.h", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"cu", R"(calibrate/run/(nccl|cuda)_.*)"},
       {"Eigen/", R"(calibrate/identify\.cpp)"},

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
 #include "sim/base/digest.h"
 #include "sim/base/error.h"
 
@@ -13,11 +17,13 @@ namespace {
 constexpr int kPatience_ms = 60'000;  // for other studies that write to the same file
 // "busb" in the file's header (SQLite's application_id), so that another program's database is not taken for
 // ours.
+constexpr std::int64_t kApplication = 0x62757362;
+// The mark before the table: a second study that opens the file meanwhile sees that it is ours.
 constexpr const char* kOpen =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+    "PRAGMA application_id = 0x62757362;"
     "CREATE TABLE IF NOT EXISTS steps (key TEXT PRIMARY KEY, layout TEXT NOT NULL, figures TEXT NOT NULL, "
-    "failure TEXT NOT NULL) WITHOUT ROWID;"
-    "PRAGMA application_id = 1651864418;";
+    "failure TEXT NOT NULL) WITHOUT ROWID;";
 
 struct StatementEnd {
   void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
@@ -37,16 +43,31 @@ std::string packed(const StepFigures& figures) {
   return text;
 }
 
-std::optional<StepFigures> unpacked(const std::string& text) {
-  StepFigures figures;
+// None: not what packed() writes, or no step's figures: a time that is not above zero where the step ran, a
+// negative or infinite number.
+std::optional<StepFigures> unpacked(const std::string& text, std::string failure) {
+  StepFigures figures{.failure = std::move(failure)};
   const char* at = text.c_str();
   for (const auto number : kStepNumbers) {
     char* end = nullptr;
     figures.*number = std::strtod(at, &end);
-    if (end == at) return std::nullopt;
-    at = end;
+    if (end == at || *end != ' ' || !std::isfinite(figures.*number) || figures.*number < 0)
+      return std::nullopt;
+    at = end + 1;
   }
+  if (*at != '\0' || (figures.failure.empty() && figures.step_s <= 0)) return std::nullopt;
   return figures;
+}
+
+// SQLite takes a few bytes for an empty file, and would write over them.
+void refuse_stumps(const std::string& path) {
+  constexpr std::uintmax_t kLeastPage = 512;  // bytes: https://www.sqlite.org/fileformat.html, 1.3.2
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(path, none);
+  if (none || size == 0 || size >= kLeastPage) return;
+  throw Error({.where = path,
+               .expected = "a results file of plan, or none",
+               .given = fmt::format("a file of {} bytes", size)});
 }
 
 }  // namespace
@@ -73,6 +94,19 @@ struct ResultsFile::Impl {
   void bind(const Statement& s, int place, const std::string& text) const {
     check(sqlite3_bind_text(s.get(), place, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
   }
+  [[nodiscard]] std::int64_t number(const char* sql) const {
+    const Statement s = prepare(sql);
+    check(sqlite3_step(s.get()));
+    return sqlite3_column_int64(s.get(), 0);
+  }
+  // Before anything is written: an empty file becomes ours, another program's stays as it is.
+  void refuse_others() const {
+    const bool is_ours = number("PRAGMA application_id") == kApplication;
+    if (is_ours || number("SELECT count(*) FROM sqlite_master") == 0) return;
+    throw Error({.where = path,
+                 .expected = "a results file of plan, or none",
+                 .given = "another program's database"});
+  }
   ~Impl() {
     find.reset();
     add.reset();
@@ -82,10 +116,12 @@ struct ResultsFile::Impl {
 
 ResultsFile::ResultsFile(const std::string& path) : impl_(std::make_unique<Impl>()) {
   impl_->path = path;
+  refuse_stumps(path);
   impl_->check(sqlite3_open(path.c_str(), &impl_->db));
   sqlite3_busy_timeout(impl_->db, kPatience_ms);
+  impl_->refuse_others();
   impl_->check(sqlite3_exec(impl_->db, kOpen, nullptr, nullptr, nullptr));
-  impl_->find = impl_->prepare("SELECT figures, failure FROM steps WHERE key = ?");
+  impl_->find = impl_->prepare("SELECT figures, failure, layout FROM steps WHERE key = ?");
   impl_->add = impl_->prepare("INSERT OR IGNORE INTO steps VALUES (?, ?, ?, ?)");
 }
 
@@ -98,13 +134,14 @@ std::optional<StepFigures> ResultsFile::find(const std::string& key) const {
   impl_->check(code);
   std::optional<StepFigures> figures;
   if (code == SQLITE_ROW) {
-    figures = unpacked(text_of(s, 0));
+    figures = unpacked(text_of(s, 0), text_of(s, 1));
+    const std::string layout = text_of(s, 2);
     if (!figures) {
       sqlite3_reset(s);
-      throw Error(
-          {.kind = ErrorKind::kSystem, .where = impl_->path, .message = "holds a result that is not whole"});
+      throw Error({.where = fmt::format("{}, row '{}'", impl_->path, key),
+                   .message = fmt::format("the figures of {} are not those of a step", quoted(layout)),
+                   .suggestion = "delete the row, or the file: plan simulates again what it lacks"});
     }
-    figures->failure = text_of(s, 1);
   }
   sqlite3_reset(s);
   return figures;
@@ -117,11 +154,7 @@ void ResultsFile::add(const std::string& key, const std::string& layout, const S
   impl_->check(sqlite3_reset(impl_->add.get()));
 }
 
-std::int64_t ResultsFile::size() const {
-  const Statement s = impl_->prepare("SELECT count(*) FROM steps");
-  impl_->check(sqlite3_step(s.get()));
-  return sqlite3_column_int64(s.get(), 0);
-}
+std::int64_t ResultsFile::size() const { return impl_->number("SELECT count(*) FROM steps"); }
 
 std::string key_of(const Cell& cell, const Candidate& candidate) {
   std::string text = fmt::format("{}|{}", kFiguresVersion, cell.key);

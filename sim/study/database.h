@@ -15,7 +15,8 @@ namespace busbar {
 [[nodiscard]] std::string key_of(const Cell& cell, const Candidate& candidate);
 
 /// One file, which several studies may use at once. A result is whole or not there, whenever a process dies.
-/// Errors (Error, kSystem): the file cannot be opened, is no such file, or the disk is full. Not thread-safe.
+/// Errors: Error, kSystem where the file cannot be opened, is damaged or the disk is full; kInput where it is
+/// another program's (it is left as it is) or a row holds no step's figures. Not thread-safe.
 class ResultsFile {
  public:
   explicit ResultsFile(const std::string& path);

@@ -23,7 +23,7 @@ namespace busbar {
 namespace {
 
 constexpr std::int64_t kLeastRound = 8;  // microbatches
-constexpr double kSameRound = 1e-6;                       // of the step: bends below it are a line's
+constexpr double kSameRound = 1e-6;      // of the step: bends below it are a line's
 constexpr double kWorthIt = 0.6;  // of the whole step's microbatches: the most that short ones may have
 
 StepFigures figures_of(const RunResult& result) {

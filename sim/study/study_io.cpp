@@ -26,6 +26,8 @@ constexpr std::array<std::string_view, 12> kKeys = {"schema", "name",     "model
                                                     "tokens", "workload", "clusters", "constraints",
                                                     "search", "failures", "sweep",    "scaling"};
 constexpr std::int64_t kMostGpus = std::int64_t{1} << 24;
+constexpr std::int64_t kMostSamples = std::int64_t{1}
+                                      << 24;  // of a step, and tokens of a sample: as plan's options
 
 // The job as a workload file of one rank: the layout is the search's. Names are left out, here and below:
 // results serve studies of other names too.
@@ -191,7 +193,9 @@ StudySpec read_study(const JsonDocument& document) {
   StudySpec spec;
   spec.name = root.find("name") ? root.at("name").string() : document.name();
   static_cast<void>(root.at("model"));
-  root.at("batch").only_keys({"sequence", "global"});
+  const JsonValue batch = root.at("batch");
+  batch.only_keys({"sequence", "global"});
+  for (const char* key : {"sequence", "global"}) static_cast<void>(batch.at(key).integer(1, kMostSamples));
   if (const auto workload = root.find("workload")) check_workload_keys(*workload);
   spec.workload = workload_text(document);
   spec.base = read_workload(JsonDocument::parse(spec.workload, document.name() + " (workload)"));

@@ -16,6 +16,9 @@ namespace busbar {
 namespace {
 
 constexpr double kDay = 86400;
+// Far beyond any plan: products of what is below stay numbers.
+constexpr double kMostMoney = 1e18, kMostTokens = 1e24, kMostWatts = 1e9;
+constexpr double kLeastSeconds = 1e-3, kMostSeconds = 1e12;
 
 struct Parts {
   double number = 0;
@@ -44,12 +47,14 @@ std::string text_of(const JsonValue& value, const std::string& expected) {
 }
 
 std::string money_example(std::string_view per) {
-  return fmt::format("an amount with its currency such as \"{} USD{}\"", per.empty() ? "5e6" : "2.5", per);
+  return fmt::format("an amount from 0 to 1e18 with its currency such as \"{} USD{}\"",
+                     per.empty() ? "5e6" : "2.5", per);
 }
-constexpr const char* kDuration = "a time above zero such as \"10 min\", \"4 h\", \"30 d\" or \"4 y\"";
-constexpr const char* kMtbf = "a time per GPU such as \"50000 h/GPU\"";
-constexpr const char* kTokens = "a number of tokens such as \"2e12 tokens\"";
-constexpr const char* kHostPower = "a power per host such as \"10.2 kW/host\"";
+constexpr const char* kDuration =
+    "a time from 0.001 s to 1e12 s such as \"10 min\", \"4 h\", \"30 d\" or \"4 y\"";
+constexpr const char* kMtbf = "a time per GPU from 0.001 s to 1e12 s such as \"50000 h/GPU\"";
+constexpr const char* kTokens = "a number of tokens from 1 to 1e24 such as \"2e12 tokens\"";
+constexpr const char* kHostPower = "a power per host up to 1e6 kW such as \"10.2 kW/host\"";
 
 struct DurationUnit {
   std::string_view name;
@@ -60,7 +65,10 @@ constexpr std::array<DurationUnit, 5> kDurations = {
 
 std::optional<double> seconds_of(const Parts& parts) {
   for (const DurationUnit& unit : kDurations)
-    if (unit.name == parts.unit && parts.number > 0) return parts.number * unit.seconds;
+    if (unit.name == parts.unit) {
+      const double seconds = parts.number * unit.seconds;
+      if (seconds >= kLeastSeconds && seconds <= kMostSeconds) return seconds;
+    }
   return std::nullopt;
 }
 
@@ -73,8 +81,9 @@ bool is_currency(std::string_view code) {
 
 Money parse_money(std::string_view text, std::string_view per, const std::string& where) {
   const auto parts = split(text);
-  const bool fits = parts && parts->number >= 0 && parts->unit.size() == 3 + per.size() &&
-                    is_currency(parts->unit.substr(0, 3)) && parts->unit.substr(3) == per;
+  const bool fits = parts && parts->number >= 0 && parts->number <= kMostMoney &&
+                    parts->unit.size() == 3 + per.size() && is_currency(parts->unit.substr(0, 3)) &&
+                    parts->unit.substr(3) == per;
   if (!fits) fail(where, money_example(per), text);
   return {parts->number, std::string(parts->unit.substr(0, 3))};
 }
@@ -104,7 +113,8 @@ double read_mean_time_between_failures(const JsonValue& value) {
 
 double parse_tokens(std::string_view text, const std::string& where) {
   const auto parts = split(text);
-  if (!parts || parts->unit != "tokens" || parts->number < 1) fail(where, kTokens, text);
+  if (!parts || parts->unit != "tokens" || parts->number < 1 || parts->number > kMostTokens)
+    fail(where, kTokens, text);
   return parts->number;
 }
 
@@ -113,8 +123,11 @@ double read_tokens(const JsonValue& value) { return parse_tokens(text_of(value, 
 double read_host_power(const JsonValue& value) {
   const std::string text = text_of(value, kHostPower);
   const auto parts = split(text);
-  if (parts && parts->number > 0 && parts->unit == "kW/host") return 1000 * parts->number;
-  if (parts && parts->number > 0 && parts->unit == "W/host") return parts->number;
+  const double watts = !parts                     ? 0
+                       : parts->unit == "kW/host" ? 1000 * parts->number
+                       : parts->unit == "W/host"  ? parts->number
+                                                  : 0;
+  if (watts > 0 && watts <= kMostWatts) return watts;
   fail(value.where(), kHostPower, text);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/base/error.h"
 #include "sim/replay/simulate.h"
 #include "sim/study/sensitivity.h"
 #include "sim/study/study_quantities.h"
@@ -160,7 +161,42 @@ std::string mark_of(const std::string& origin) {
   return origin == "fitted" || origin == "derived" ? "fitted" : "assumed";
 }
 
-// The recommended layout once more: what its step rests on, and what it depends on.
+// What the recommended step rests on, and its warnings. A step beyond the limit on operations is told by its
+// short one.
+void add_remarks(Study& study, const SearchProblem& problem, const Workload& workload,
+                 const std::optional<ShortSteps>& steps) {
+  const auto run_of = [&](const Workload& w) {
+    return simulate(*problem.topology, expand(w), *problem.profile, {});
+  };
+  RunResult run;
+  try {
+    run = run_of(workload);
+  } catch (const Error&) {
+    if (!steps) throw;
+    run = run_of(steps->last);
+  }
+  for (const std::string& sentence : run.assumptions)
+    study.assumptions.push_back({"the recommended layout", sentence, "assumed", "docs/model.md"});
+  for (const ParameterRecord& p : run.parameters)
+    study.assumptions.push_back({p.name, p.value, mark_of(p.origin), p.source});
+  for (const Warning& warning : run.warnings) study.risks.push_back(warning.text);
+}
+
+void add_sensitivity(Study& study, const SearchProblem& problem, const Workload& workload,
+                     const std::optional<ShortSteps>& steps) {
+  const Workload& shown = steps ? steps->last : workload;
+  const StepTrace trace = expand(shown), before = steps ? expand(steps->before) : StepTrace{};
+  StudiedStep step{.topology = problem.topology,
+                   .trace = &trace,
+                   .profile = problem.profile,
+                   .options = {},
+                   .workload = &shown,
+                   .repeated = {}};
+  if (steps)
+    step.repeated = {.shorter = &before, .rounds = steps->rounds, .global_batch = workload.batch.global};
+  study.sensitivity = sensitivity(step);
+}
+
 void add_recommended(Study& study, const std::vector<Cell>& cells) {
   if (!study.best) return;
   const LayoutRecord& best = study.clusters[*study.best].search.ranked.front();
@@ -169,29 +205,9 @@ void add_recommended(Study& study, const std::vector<Cell>& cells) {
   std::copy_n(best.numbers.begin(), kCandidateNumbers, numbers.begin());
   const Candidate candidate = candidate_of(numbers);
   const Workload workload = workload_of(problem.base, candidate);
-  const StepTrace trace = expand(workload);
-  const RunResult run = simulate(*problem.topology, trace, *problem.profile, {});
-  for (const std::string& sentence : run.assumptions)
-    study.assumptions.push_back({"the recommended layout", sentence, "assumed", "docs/model.md"});
-  for (const ParameterRecord& p : run.parameters)
-    study.assumptions.push_back({p.name, p.value, mark_of(p.origin), p.source});
-  for (const Warning& warning : run.warnings) study.risks.push_back(warning.text);
-  StudiedStep step{.topology = problem.topology,
-                   .trace = &trace,
-                   .profile = problem.profile,
-                   .options = {},
-                   .workload = &workload,
-                   .repeated = {}};
   const auto steps = short_steps(problem, candidate);
-  if (!steps) {
-    study.sensitivity = sensitivity(step);
-    return;
-  }
-  const StepTrace before = expand(steps->before), last = expand(steps->last);
-  step.trace = &last;
-  step.workload = &steps->last;
-  step.repeated = {.shorter = &before, .rounds = steps->rounds, .global_batch = workload.batch.global};
-  study.sensitivity = sensitivity(step);
+  add_remarks(study, problem, workload, steps);
+  add_sensitivity(study, problem, workload, steps);
 }
 
 }  // namespace

@@ -76,6 +76,73 @@ TEST(StudyFile, RefusesWhatItDoesNotKnowAndSaysWhere) {
   }
 }
 
+// What a hand or a generator may get wrong; each is refused at its place, none is taken for something else.
+TEST(StudyFile, RefusesHostileNumbersAndEmptyLists) {
+  const std::pair<std::string, std::string> wrong[] = {
+      {"clusters.0.gpus=-8", "#/clusters/0/gpus"},
+      {"clusters.0.gpus=0", "#/clusters/0/gpus"},
+      {"clusters.0.gpus=[]", "#/clusters/0/gpus"},
+      {"clusters.0.gpus=8:16:1", "#/clusters/0/gpus"},
+      {"clusters.0.gpus=99999999999", "#/clusters/0/gpus"},
+      {"clusters=[]", "#/clusters"},
+      {"clusters=7", "#/clusters"},
+      {"clusters.0.topology.hosts=[]", "#/clusters/0/topology/hosts"},
+      {"clusters.0.topology.hosts.type=7", "#/clusters/0/topology/hosts/type"},
+      {"clusters.0.price=2.5", "#/clusters/0/price"},
+      {"clusters.0.price=-1 USD/GPU-hour", "#/clusters/0/price"},
+      {"clusters.0.price=1e308 USD/GPU-hour", "#/clusters/0/price"},
+      {"clusters.0.price=nan USD/GPU-hour", "#/clusters/0/price"},
+      {"clusters.0.power=0 kW/host", "#/clusters/0/power"},
+      {"clusters.0.power=1e300 kW/host", "#/clusters/0/power"},
+      {"tokens=1e308 tokens", "#/tokens"},
+      {"tokens=0 tokens", "#/tokens"},
+      {"batch.global=0", "#/batch/global"},
+      {"batch.global=9223372036854775807", "#/batch/global"},
+      {"batch.sequence=-1", "#/batch/sequence"},
+      {"batch={}", "sequence"},
+      {"constraints.deadline=1e-300 s", "#/constraints/deadline"},
+      {"constraints.memory=0%", "#/constraints/memory"},
+      {"constraints.budget=5", "#/constraints/budget"},
+      {R"(failures={"storage": "1 GB/s", "mtbf": "1e300 y/GPU"})", "#/failures/mtbf"},
+      {R"(failures={"storage": "1 GB/s", "interval": "0 s"})", "#/failures/interval"},
+      {R"(failures={"storage": "1 GB/s", "spares": -1})", "#/failures/spares"},
+      {"search.tp=[]", "#/search/tp"},
+      {"search.tp=[0]", "#/search/tp/0"},
+      {"search.sharding=[\"all\"]", "#/search/sharding/0"},
+      {"search.simulate=0", "#/search/simulate"},
+      {R"(sweep={"fabric.oversubscription": []})", "#/sweep/fabric.oversubscription"},
+      {"sweep=[]", "#/sweep"},
+      {"scaling=3", "#/scaling"},
+      {"schema=busbar.workload/1", "#/schema"},
+  };
+  for (const auto& [change, place] : wrong) {
+    const std::size_t equals = change.find('=');
+    const JsonDocument study = study_with().with(change.substr(0, equals), change.substr(equals + 1));
+    try {
+      static_cast<void>(read_study(study));
+      ADD_FAILURE() << change << " was read";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kInput);
+      EXPECT_NE(std::string(e.what()).find(place), std::string::npos) << change << ": " << e.what();
+    }
+  }
+}
+
+TEST(StudyFile, NothingCostsNothing) {
+  const Study study = run(study_with().with("clusters.0.price", "0 USD/GPU-hour"));
+  ASSERT_TRUE(study.best);
+  EXPECT_EQ(study.clusters[*study.best].figures.front().cost, 0);
+}
+
+TEST(Goodput, OfTooManyIntervalsToDrawIsDalys) {
+  const FigureInputs inputs{.size = {.gpus = 8, .hosts = 1},
+                            .failures = {.gpu_mtbf_s = 1e12, .storage_Bps = 1e9, .interval_s = 1e-3},
+                            .parameters = 1e9};
+  const GoodputRecord record = goodput_of(inputs, 1, 1e7);
+  EXPECT_EQ(record.simulated, record.expected);
+  EXPECT_EQ(record.failures, 0);
+}
+
 TEST(StudyQuantities, CarryTheirUnitAndCurrency) {
   EXPECT_EQ(parse_money("2.5 USD/GPU-hour", "/GPU-hour", "x").amount, 2.5);
   EXPECT_EQ(parse_money("5e6USD", "", "x").amount, 5e6);
@@ -243,15 +310,6 @@ TEST(ResultsFile, ComputesAgainWhatAChangeTouches) {
   EXPECT_NE(key_of(cell_of(with_key(study, "precision.reduce", "fp32")), candidate), key);
   EXPECT_NE(key_of(cell_of(with_key(study, "batch.global", "64")), candidate), key);
   EXPECT_NE(key_of(cell_of(study), {.dp = 8, .micro = 2}), key);
-}
-
-TEST(ResultsFile, RefusesAFileThatIsNone) {
-  const TemporaryFolder folder;
-  std::FILE* file = std::fopen(folder.file("x").c_str(), "w");
-  std::fputs("this is no database, however long it is meant to be read", file);
-  std::fclose(file);
-  EXPECT_THROW(ResultsFile(folder.file("x")), Error);
-  EXPECT_THROW(ResultsFile(folder.file("no/such/folder/x")), Error);
 }
 
 }  // namespace
