@@ -29,6 +29,7 @@ SystemGraph::SystemGraph(const SystemParts& parts, const SystemOutline& outline,
   graph_.edges.reserve(16 * std::size_t{ranks_});  // more than common layouts need
   uses_.reserve(24 * std::size_t{ranks_});
   graph_.colours.reserve(ranks_ + 2 * groups + outline.boxes().size() + 2 * std::size_t{ranks_});
+  last_trunk_from_.assign(parts.placement->topology().devices().size(), PeerBoxes::kNone);
   last_segment_from_.assign(parts.placement->topology().devices().size(), PeerBoxes::kNone);
   for (std::uint32_t r = 0; r < ranks_; ++r)
     graph_.add_vertex(mix(mix(kRankSort, parts.index->by_rank[r]), colours.ranks[r]));
@@ -182,26 +183,29 @@ std::optional<SystemGraph::Owner> SystemGraph::add_between_hosts(const SystemOut
   const DeviceId from = device(box.from), to = device(box.to);
   const auto rail = placement.rail_of_pair(from, to);
   if (!rail) return std::nullopt;
-  const std::optional<RouteRef> way = placement.router().find(rail->out, rail->in, RouteScope::kFabric);
-  if (!way || !way->first || !way->last || !way->is_kept) return std::nullopt;
+  const std::optional<std::uint32_t> on = trunk_between(rail->out, rail->in);
+  if (!on) return std::nullopt;
   const PairKey key{box.list,
                     shapes.representative(from).value(),
                     shapes.representative(to).value(),
                     shapes.representative(rail->out).value(),
                     shapes.representative(rail->in).value(),
-                    number_of(*way)};
-  const RouteRef middle = *way;
+                    trunks_[*on].number};
   const auto [it, is_new] = between_.try_emplace(key);
   if (is_new) {
     const Sketch sketch = sketch_of(kPairSort, planned_calls(parts_, outline_.calls(box.list), box, 0));
     if (sketch.channels.size() == 1) it->second = mix(sketch.colour, sketch.channels[0].strands);
   }
   if (!it->second) return std::nullopt;
-  const std::uint32_t out = end_segment(from, rail->out, middle.first);
-  const std::uint32_t in = end_segment(rail->in, to, middle.last);
+  const std::uint32_t out = end_segment(from, rail->out, shapes.up(rail->out).link);
+  const std::uint32_t in = end_segment(rail->in, to, shapes.down(rail->in).link);
   const std::uint32_t vertex = add_vertex(*it->second, kCarrier);
   for (const std::uint32_t segment : {out, in}) graph_.add_edge(vertex, segment, kOnce);
-  add_uses_between_cables(vertex, middle);
+  if (trunks_[*on].is_implied) {
+    riders_.push_back({vertex, *on});
+  } else {
+    for (const Crossing& c : crossings(*on)) uses_.push_back({vertex, c.link, c.label});
+  }
   return Owner{vertex, vertex};
 }
 
@@ -225,9 +229,35 @@ void SystemGraph::add_links(const SystemColours& colours) {
   }
 }
 
-void SystemGraph::add_uses_between_cables(std::uint32_t vertex, const RouteRef& route) {
-  route.for_each_use_between_cables(
-      [&](const ResourceUse& use) { add_use(vertex, LinkId(use.resource.value()), use.flows); });
+// Between the switches of two NICs with one cable each.
+std::optional<std::uint32_t> SystemGraph::trunk_between(DeviceId out, DeviceId in) {
+  const HostShapes& shapes = parts_.placement->shapes();
+  const Topology& t = parts_.placement->topology();
+  if (shapes.up(out).links != 1 || shapes.down(in).links != 1) return std::nullopt;
+  const DeviceId from = t.to(shapes.up(out).link), to = t.from(shapes.down(in).link);
+  std::uint32_t& last = last_trunk_from_[from.index()];
+  std::uint32_t trunk = last;
+  while (trunk != PeerBoxes::kNone && trunks_[trunk].to != to.value()) trunk = trunks_[trunk].earlier;
+  if (trunk == PeerBoxes::kNone) {
+    trunks_.push_back(made_trunk(out, in));
+    trunks_.back().to = to.value();
+    trunks_.back().earlier = last;
+    trunk = last = static_cast<std::uint32_t>(trunks_.size() - 1);
+  }
+  return trunks_[trunk].is_usable ? std::optional(trunk) : std::nullopt;
+}
+
+SystemGraph::Trunk SystemGraph::made_trunk(DeviceId out, DeviceId in) {
+  const auto way = parts_.placement->router().find(out, in, RouteScope::kFabric);
+  if (!way || !way->first || !way->last || !way->is_kept) return {};
+  Trunk trunk{.number = number_of(*way), .is_usable = true, .is_implied = true};
+  trunk.first_crossing = static_cast<std::uint32_t>(crossings_.size());
+  way->for_each_use_between_cables([&](const ResourceUse& use) {
+    crossings_.push_back({use.resource.value(), graph_.number_of(bits(use.flows))});
+    trunk.is_implied = trunk.is_implied && (*parts_.implied)[use.resource.index()];
+  });
+  trunk.end_crossing = static_cast<std::uint32_t>(crossings_.size());
+  return trunk;
 }
 
 // Of hosts that are alike the same, in the links of the first.

@@ -48,6 +48,27 @@ class SystemGraph {
     std::uint32_t label = 0;  // number in graph().labels: the flows
   };
   [[nodiscard]] std::span<const Use> uses() const { return uses_; }
+  /// What messages between two switches cross, where others imply all of it: the same for all pairs there.
+  struct Trunk {
+    std::uint32_t to = 0;                      // switch
+    std::uint32_t earlier = PeerBoxes::kNone;  // from the same one
+    std::uint32_t first_crossing = 0, end_crossing = 0;
+    std::uint32_t number = 0;  // of what latency depends on
+    bool is_usable = false, is_implied = false;
+  };
+  struct Crossing {
+    std::uint32_t link = 0, label = 0;  // as in Use
+  };
+  struct Rider {
+    std::uint32_t pair = 0, trunk = 0;  // vertex
+  };
+  [[nodiscard]] std::size_t trunks() const { return trunks_.size(); }
+  [[nodiscard]] std::span<const Crossing> crossings(std::size_t trunk) const {
+    const Trunk& t = trunks_[trunk];
+    return std::span(crossings_).subspan(t.first_crossing, t.end_crossing - t.first_crossing);
+  }
+  /// Pairs whose way between the switches stands here and not among the uses.
+  [[nodiscard]] std::span<const Rider> riders() const { return riders_; }
   /// Gives back the memory of the graph's edges.
   void free_edges() { graph_.edges = std::vector<ColouredGraph::Edge>(); }
   [[nodiscard]] const Owner& group(std::uint32_t g) const { return groups_[g]; }
@@ -148,7 +169,8 @@ class SystemGraph {
   /// The island of all members (then `key` names their places), or kNoHost.
   [[nodiscard]] std::uint32_t island_of(std::span<const std::uint32_t> members, Key& key) const;
   void add_use(std::uint32_t vertex, LinkId link, std::int64_t flows);
-  void add_uses_between_cables(std::uint32_t vertex, const RouteRef& route);
+  [[nodiscard]] std::optional<std::uint32_t> trunk_between(DeviceId out, DeviceId in);
+  [[nodiscard]] Trunk made_trunk(DeviceId out, DeviceId in);
   [[nodiscard]] const std::vector<ResourceUse>& way_inside(DeviceId from, DeviceId to);
   [[nodiscard]] std::uint32_t end_segment(DeviceId from, DeviceId to, std::optional<LinkId> cable);
   [[nodiscard]] DeviceId device(std::uint32_t rank) const { return parts_.placement->device(rank); }
@@ -188,6 +210,10 @@ class SystemGraph {
   };
   NumberedWay last_way_;
   std::vector<std::uint32_t> island_seen_;  // by island: the last group that was looked at, and one
+  std::vector<Trunk> trunks_;
+  std::vector<Crossing> crossings_;
+  std::vector<Rider> riders_;
+  std::vector<std::uint32_t> last_trunk_from_;  // by device
   struct EndSegment {
     std::uint32_t to = 0, vertex = 0;
     std::uint32_t earlier = PeerBoxes::kNone;

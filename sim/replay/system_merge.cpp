@@ -43,7 +43,10 @@ class Merger {
       : parts_(parts),
         outline_(*parts.trace, *parts.calls),
         graph_(parts, outline_, colours),
-        neighbours_(neighbours_of(graph_.graph())) {
+        neighbours_(neighbours_of(graph_.graph())),
+        riders_(graph_.trunks(), [&](const auto& add) {
+          for (const SystemGraph::Rider& rider : graph_.riders()) add(rider.trunk, rider.pair);
+        }) {
     graph_.free_edges();
     partition_ = refine(graph_.graph(), neighbours_);
     tell_links_apart(colours);
@@ -77,6 +80,7 @@ class Merger {
       sums[use.link] += mix(mix(use.label, 1), class_of(use.user));
       system_.links_used[use.link] = true;
     }
+    for (std::size_t trunk = 0; trunk < riders_.size(); ++trunk) add_riders(trunk, sums);
     FirstLinks first_by_use;
     std::unordered_map<std::uint32_t, std::uint32_t> first_of_class;
     for (std::uint32_t id = 0; id < graph_.links(); ++id) {
@@ -90,35 +94,75 @@ class Merger {
     }
   }
 
-  // Usage of a class of channels: the flows of all of them over one link of each class.
-  void sum_usage() {
-    std::vector<SystemGraph::Use> uses;
-    for (const SystemGraph::Use& use : graph_.uses())
-      if (system_.replayed_as[use.link] == use.link) uses.push_back(use);
-    std::stable_sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.link < b.link; });
-    std::map<std::uint32_t, std::int64_t> flows;  // by class of channels
-    for (std::size_t i = 0; i < uses.size();) {
-      const std::uint32_t link = uses[i].link;
-      flows.clear();
-      for (; i < uses.size() && uses[i].link == link; ++i) add_flows({uses[i].user, uses[i].label}, flows);
-      for (const auto& [channels, sum] : flows) {
-        const auto [it, is_new] = usage_.try_emplace(channels, nullptr);
-        if (is_new) it->second = &system_.merged_usage.emplace_back();
-        it->second->push_back({ResourceId(link), sum});
+  // As if each rider used the links of its trunk.
+  void add_riders(std::size_t trunk, std::vector<std::uint64_t>& sums) {
+    const std::span<const std::uint32_t> riders = riders_[trunk];
+    if (riders.empty()) return;
+    std::uint32_t label = kNone;
+    std::uint64_t sum = 0;
+    for (const SystemGraph::Crossing& crossing : graph_.crossings(trunk)) {
+      if (crossing.label != label) {
+        label = crossing.label;
+        sum = 0;
+        for (const std::uint32_t pair : riders) sum += mix(mix(label, 1), class_of(pair));
       }
+      sums[crossing.link] += sum;
+      system_.links_used[crossing.link] = true;
     }
   }
 
-  void add_flows(const EdgeEnd& use, std::map<std::uint32_t, std::int64_t>& flows) const {
-    if (graph_.carries(use.vertex)) flows[class_of(use.vertex)] += amount(use);
-    if (!graph_.is_segment(use.vertex)) return;
-    for (const EdgeEnd& user : neighbours_[use.vertex]) {
+  /// What a class of channels puts on a link that stands for others.
+  struct Flow {
+    std::uint32_t link = 0, channels = 0;
+    std::int64_t amount = 0;
+  };
+
+  // Usage of a class of channels: the flows of all of them over one link of each class.
+  void sum_usage() {
+    std::vector<Flow> flows;
+    for (const SystemGraph::Use& use : graph_.uses())
+      if (system_.replayed_as[use.link] == use.link) add_flows(use, flows);
+    for (std::size_t trunk = 0; trunk < riders_.size(); ++trunk)
+      if (!riders_[trunk].empty()) add_flows_of_riders(trunk, flows);
+    std::sort(flows.begin(), flows.end(), [](const Flow& a, const Flow& b) {
+      return std::pair(a.link, a.channels) < std::pair(b.link, b.channels);
+    });
+    for (std::size_t i = 0; i < flows.size();) {
+      const Flow& first = flows[i];
+      std::int64_t sum = 0;
+      for (; i < flows.size() && flows[i].link == first.link && flows[i].channels == first.channels; ++i)
+        sum += flows[i].amount;
+      const auto [it, is_new] = usage_.try_emplace(first.channels, nullptr);
+      if (is_new) it->second = &system_.merged_usage.emplace_back();
+      it->second->push_back({ResourceId(first.link), sum});
+    }
+  }
+
+  void add_flows_of_riders(std::size_t trunk, std::vector<Flow>& flows) const {
+    std::map<std::uint32_t, std::int64_t> alike;  // riders, by class
+    for (const SystemGraph::Crossing& crossing : graph_.crossings(trunk)) {
+      if (system_.replayed_as[crossing.link] != crossing.link) continue;
+      if (alike.empty())
+        for (const std::uint32_t pair : riders_[trunk]) ++alike[class_of(pair)];
+      for (const auto& [pairs, count] : alike)
+        flows.push_back({crossing.link, pairs, count * amount({0, crossing.label})});
+    }
+  }
+
+  void add_flows(const SystemGraph::Use& use, std::vector<Flow>& flows) const {
+    const auto add = [&](std::uint32_t channel, std::int64_t amount) {
+      flows.push_back({use.link, class_of(channel), amount});
+    };
+    const std::int64_t own = amount({use.user, use.label});
+    if (graph_.carries(use.user)) add(use.user, own);
+    if (!graph_.is_segment(use.user)) return;
+    for (const EdgeEnd& user : neighbours_[use.user]) {
       if (graph_.is_link(user.vertex)) continue;
-      const std::int64_t passes = amount(use) * amount(user);
-      if (graph_.carries(user.vertex)) flows[class_of(user.vertex)] += passes;
+      const std::int64_t passes = own * amount(user);
+      if (graph_.carries(user.vertex)) add(user.vertex, passes);
       if (!graph_.is_hull(user.vertex)) continue;
       for (const EdgeEnd& channel : neighbours_[user.vertex])
-        if (graph_.carries(channel.vertex)) flows[class_of(channel.vertex)] += passes * amount(channel);
+        if (graph_.carries(channel.vertex)) add(channel.vertex, passes * amount(channel));
     }
   }
 
@@ -269,6 +313,7 @@ class Merger {
   SystemOutline outline_;
   SystemGraph graph_;
   Neighbours neighbours_;
+  Rows<std::uint32_t> riders_;  // pairs, by trunk
   Partition partition_;
   std::map<std::uint32_t, std::vector<ResourceUse>*> usage_;  // by class of channels
   System system_;
