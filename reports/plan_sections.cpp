@@ -149,9 +149,10 @@ Section front_section(const Study& study) {
 
 Section scaling_section(const ScalingCurve& curve) {
   using enum Align;
-  Section s{.title = fmt::format("{} scaling of {}{}", curve.scaling == "weak" ? "Weak" : "Strong",
-                                 printable(curve.name),
-                                 curve.knee ? fmt::format(": the knee is at {} GPUs", *curve.knee) : ""),
+  Section s{.title = fmt::format(
+                "{} scaling of {}{}", curve.scaling == "weak" ? "Weak" : "Strong", printable(curve.name),
+                curve.knee ? fmt::format(": the knee is at {} GPUs", *curve.knee)
+                           : fmt::format(": no knee up to {} GPUs", curve.points.back().gpus)),
             .align = {kRight, kRight, kRight, kRight},
             .rows = {{"GPUs", "tokens/s", "efficiency", "of the GPUs added"}}};
   for (const ScalingPoint& p : curve.points)

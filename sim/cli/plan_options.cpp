@@ -30,7 +30,7 @@ void declare_study(CLI::App& app, PlanOptions& o) {
   app.add_option("--model", o.model, "model preset (--list models)");
   app.add_option("--host-type", o.host_type, "hosts of the cluster (--list hosts)");
   app.add_option("--gpus", o.gpus, "numbers of GPUs: 256, 256,512 or 64:4096:2 (from, to, factor)");
-  app.add_option("--fabric", o.fabric, "fabric family (--list fabrics)")->capture_default_str();
+  app.add_option("--fabric", o.fabric, "fabric family (--list fabrics; default rail-optimized)");
   app.add_option("--global-batch", o.global_batch, "samples per step")
       ->check(CLI::Range(std::int64_t{1}, kMost));
   app.add_option("--sequence", o.sequence, "tokens per sample")->check(CLI::Range(std::int64_t{1}, kMost));
@@ -93,12 +93,15 @@ void sort_outputs(PlanOptions& o) {
 void check(PlanOptions& o) {
   if (o.init || !o.list.empty()) return;
   sort_outputs(o);
-  const bool short_form = !o.model.empty() || !o.host_type.empty() || !o.gpus.empty();
+  const bool short_form = !o.model.empty() || !o.host_type.empty() || !o.gpus.empty() || !o.fabric.empty() ||
+                          o.global_batch > 0 || o.sequence > 0 || !o.tokens.empty() || !o.price.empty() ||
+                          !o.power.empty();
   if (!o.study.empty() && short_form)
     throw Error(
         {.where = "command line",
          .message =
-             "a study file and --model, --host-type or --gpus exclude each other; --set changes a study"});
+             "a study file excludes --model, --host-type, --gpus, --fabric, --global-batch, --sequence, "
+             "--tokens, --price and --power; --set changes a study"});
   if (o.study.empty() &&
       (o.model.empty() || o.host_type.empty() || o.gpus.empty() || o.global_batch == 0 || o.sequence == 0))
     throw Error(

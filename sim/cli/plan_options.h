@@ -11,7 +11,7 @@ namespace busbar {
 
 struct PlanOptions {
   std::string study;  // file; "": the short form below
-  std::string model, host_type, gpus, fabric = "rail-optimized", price, power, tokens;
+  std::string model, host_type, gpus, fabric, price, power, tokens;
   std::int64_t global_batch = 0, sequence = 0;
   std::vector<std::string> sets;    // key=value of the study
   std::vector<std::string> sweeps;  // key=list

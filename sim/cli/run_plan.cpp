@@ -1,7 +1,6 @@
 #include "sim/cli/run_plan.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,7 +39,7 @@ JsonDocument short_study(const PlanOptions& o) {
   study = study.with("batch.sequence", fmt::format("{}", o.sequence));
   study = study.with("batch.global", fmt::format("{}", o.global_batch));
   set("clusters.0.topology.hosts.type", o.host_type);
-  set("clusters.0.topology.fabric.family", o.fabric);
+  set("clusters.0.topology.fabric.family", o.fabric.empty() ? "rail-optimized" : o.fabric);
   set("clusters.0.gpus", o.gpus);
   set("clusters.0.price", o.price);
   set("clusters.0.power", o.power);
@@ -119,24 +118,14 @@ std::string key_of_profile(const std::string& calibration) {
   return JsonDocument::load(calibration).digest();
 }
 
-// Every simulated step builds and frees tens of megabytes: they stay in the process (glibc), which takes a
-// sixth off a search.
-void keep_freed_memory() {
-#ifdef M_TRIM_THRESHOLD
-  constexpr int kGibibyte = 1 << 30;
-  mallopt(M_TRIM_THRESHOLD, kGibibyte);
-  mallopt(M_MMAP_THRESHOLD, kGibibyte);
-#endif
-}
-
 void write_reports(const PlanOptions& o, const Study& study) {
   const auto top = static_cast<std::size_t>(o.top);
-  if (!o.quiet && o.json != "-" && o.html != "-" && o.markdown != "-" && o.csv != "-")
-    write_output("-", plan_text(study, top));
   if (!o.json.empty()) write_output(o.json, write_study(study));
   if (!o.html.empty()) write_output(o.html, study_html(study));
   if (!o.markdown.empty()) write_output(o.markdown, plan_markdown(study, top));
   if (!o.csv.empty()) write_output(o.csv, plan_csv(study));
+  if (!o.quiet && o.json != "-" && o.html != "-" && o.markdown != "-" && o.csv != "-")
+    write_output("-", plan_text(study, top));
 }
 
 }  // namespace
@@ -146,7 +135,6 @@ std::unique_ptr<PlanInputs> load_plan(const PlanOptions& o) {
   StudySpec spec = read_study(document);
   spec.seed = o.seed;
   for (const std::string& sweep : o.sweeps) spec.sweeps.push_back(parse_sweep(sweep));
-  keep_freed_memory();
   auto inputs = std::make_unique<PlanInputs>(
       PlanInputs{std::move(document), std::move(spec), profile_called(o.calibration), {}});
   inputs->cells = cells_of(inputs->document, inputs->spec, inputs->profile, key_of_profile(o.calibration));

@@ -1,20 +1,32 @@
 #include "sim/study/cost.h"
 
+#include <cmath>
+
 namespace busbar {
 
 namespace {
 
 constexpr double kHour = 3600;
 constexpr double kJoulesPerKwh = 3.6e6;
+constexpr double kRounding = 1e-6;
 
 }  // namespace
 
 ClusterSize size_of(const Topology& topology) {
   ClusterSize size{.gpus = static_cast<std::int64_t>(topology.ranks().size()),
                    .hosts = static_cast<std::int64_t>(topology.hosts().size())};
-  // A cable is two directions and has two ends; links that only lead one way have one of each.
+  // A cable is two directions and has two ends; links that only lead one way have one of each. A link between
+  // switches may stand for all cables of the two: as many as it has times the rate of the slowest port.
+  const auto rate_of = [&](std::size_t i) {
+    const LinkSpec& spec = topology.spec(LinkId::from_index(i));
+    return is_network(spec.type) ? spec.nominal.Bps() : 0;
+  };
+  double port = 0;
   for (std::size_t i = 0; i < topology.links().size(); ++i)
-    if (is_network(topology.spec(LinkId::from_index(i)).type)) ++size.ports;
+    if (const double rate = rate_of(i); rate > 0 && (port == 0 || rate < port)) port = rate;
+  for (std::size_t i = 0; i < topology.links().size(); ++i)
+    if (const double rate = rate_of(i); rate > 0)
+      size.ports += std::llround(std::ceil(rate / port - kRounding));
   return size;
 }
 

@@ -14,9 +14,6 @@ constexpr double kStateBytes = 12;
 constexpr double kSpareProbability = 0.99;
 // Drawn runs are long enough for some thousand failures at the best interval, and not longer than that.
 constexpr double kDrawnFailures = 2000;
-// Where a run would have more intervals and failures than these, it is not drawn: each is then so small a
-// part of the whole that Daly's model, which is to first order in that part, stands for it.
-constexpr double kMostDrawn = 4e6, kMostDrawnOnce = 4e8;
 
 }  // namespace
 
@@ -47,19 +44,14 @@ GoodputRecord goodput_of(const FigureInputs& inputs, double step_s, std::optiona
                        .spares = f.spares,
                        .spares_needed = spares_for(model, kSpareProbability)};
   const double drawn_s = std::max(training_s.value_or(0), kDrawnFailures * model.mtbf_s);
-  const auto can_draw = [&](double interval_s, double most) {
-    return drawn_s / interval_s + drawn_s / model.mtbf_s <= most;
-  };
-  const bool has_both =
-      model.mtbf_s > 0 && record.stall_s > 0 && can_draw(std::max(1.0, record.daly_s), kMostDrawn);
+  const bool has_both = model.mtbf_s > 0 && record.stall_s > 0;
   record.simulated_s = has_both ? simulated_interval(model, drawn_s, inputs.seed) : record.daly_s;
   record.interval_s = record.simulated_s;
   if (f.interval_steps) record.interval_s = static_cast<double>(*f.interval_steps) * step_s;
   if (f.interval_s) record.interval_s = *f.interval_s;
   record.stall_share = 1 - checkpoint_share(model, record.interval_s);
   record.expected = expected_goodput(model, record.interval_s);
-  if (model.mtbf_s > 0 && std::isfinite(record.interval_s) && record.interval_s > 0 &&
-      can_draw(record.interval_s, kMostDrawnOnce)) {
+  if (model.mtbf_s > 0 && std::isfinite(record.interval_s) && record.interval_s > 0) {
     const GoodputRun run = simulate_goodput(model, record.interval_s, drawn_s, inputs.seed);
     record.simulated = run.goodput;
     record.waiting = run.waiting;

@@ -15,6 +15,8 @@ namespace busbar {
 
 namespace {
 
+constexpr double kLeastGoodput = 1e-3;  // our choice: nobody waits a thousand times as long
+
 /// One cell's search, and where its questions stand in the common list.
 struct Running {
   std::unique_ptr<Search> search;
@@ -46,10 +48,16 @@ ClusterRecord record_of(const Cell& cell, SearchRecord search) {
   for (const LayoutRecord& layout : record.search.ranked)
     record.figures.push_back(plan_figures(layout.figures, inputs, failures));
   const PlanFigures& f = record.figures.front();
+  const auto say = [&](const std::string& why) {
+    record.why_not += (record.why_not.empty() ? "" : ", ") + why;
+  };
+  if (f.goodput < kLeastGoodput) say("never gets done: failures and checkpoints take all of the time");
   if (cell.constraints.deadline_s && f.train_s && *f.train_s > *cell.constraints.deadline_s)
-    record.why_not = "takes " + duration_text(*f.train_s);
-  else if (cell.constraints.budget && f.cost && *f.cost > *cell.constraints.budget)
-    record.why_not = "beyond the budget";
+    say("takes " + duration_text(*f.train_s));
+  if (cell.constraints.budget && !f.cost)
+    say("has no price to hold against the budget");
+  else if (cell.constraints.budget && *f.cost > *cell.constraints.budget)
+    say("beyond the budget");
   return record;
 }
 

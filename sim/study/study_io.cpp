@@ -207,12 +207,20 @@ StudySpec read_study(const JsonDocument& document) {
   if (clusters.empty()) root.at("clusters").fail("a cluster");
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     spec.clusters.push_back(read_cluster(clusters[i], json.at("clusters").at(i)));
+    for (std::size_t other = 0; other < i; ++other)
+      if (spec.clusters[other].name == spec.clusters[i].name)
+        clusters[i].fail_because(
+            fmt::format("a second cluster called {}: give each a \"name\"", quoted(spec.clusters[i].name)));
     const std::string& currency = spec.clusters.back().prices.currency;
     if (!currency.empty() && !spec.currency.empty() && currency != spec.currency)
       clusters[i].fail_because(fmt::format("prices in {}, those before are in {}", currency, spec.currency));
     if (!currency.empty()) spec.currency = currency;
   }
   if (const auto value = root.find("constraints")) spec.constraints = read_constraints(*value, spec.currency);
+  if (spec.constraints.deadline_s && !spec.tokens)
+    root.at("constraints").fail_because("a deadline needs \"tokens\", those of the whole training");
+  if (spec.constraints.budget && !spec.tokens)
+    root.at("constraints").fail_because("a budget needs \"tokens\", those of the whole training");
   if (const auto value = root.find("search")) spec.simulate = read_search_space(*value, spec.space);
   if (const auto value = root.find("failures")) spec.failures = read_failures(*value);
   if (const auto value = root.find("sweep")) read_sweep(*value, json.at("sweep"), spec);

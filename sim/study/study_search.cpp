@@ -91,7 +91,10 @@ FailureSpec read_failures(const JsonValue& value) {
   if (const auto mtbf = value.find("mtbf")) f.gpu_mtbf_s = read_mean_time_between_failures(*mtbf);
   if (const auto storage = value.find("storage")) f.storage_Bps = storage->bandwidth().Bps();
   if (const auto staging = value.find("staging")) f.staging_Bps = staging->bandwidth().Bps();
-  if (const auto size = value.find("checkpoint")) f.checkpoint_bytes = size->bytes().as_double();
+  if (const auto size = value.find("checkpoint")) {
+    f.checkpoint_bytes = size->bytes().as_double();
+    if (*f.checkpoint_bytes <= 0) size->fail("a size above 0 B, or no \"checkpoint\"");
+  }
   if (const auto each = value.find("bytes_per_parameter")) f.bytes_per_parameter = each->number(0.1, 1000);
   if (const auto mode = value.find("mode")) {
     static constexpr std::array<std::string_view, 2> kModes = {"synchronous", "asynchronous"};

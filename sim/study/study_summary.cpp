@@ -47,6 +47,9 @@ std::vector<std::size_t> ranking(const Study& study, bool smallest) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < study.clusters.size(); ++i)
     if (study.clusters[i].has_layout() && study.clusters[i].why_not.empty()) order.push_back(i);
+  // Weak scaling changes the job: its points answer another question, where the job itself is asked too.
+  const auto is_weak = [&](std::size_t i) { return study.clusters[i].scaling == "weak"; };
+  if (!std::all_of(order.begin(), order.end(), is_weak)) std::erase_if(order, is_weak);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const ClusterRecord &x = study.clusters[a], &y = study.clusters[b];
     if (smallest && x.gpus != y.gpus) return x.gpus < y.gpus;
@@ -59,6 +62,34 @@ std::vector<std::size_t> ranking(const Study& study, bool smallest) {
 
 std::string title_of(const ClusterRecord& c) {
   return fmt::format("{} GPUs of {}{}{}", c.gpus, c.name, c.variant.empty() ? "" : " with ", c.variant);
+}
+
+std::string price_sentence(const ClusterRecord& other, double ratio) {
+  if (std::abs(ratio - 1) < 0.005) return fmt::format("{} costs the same per token", title_of(other));
+  return fmt::format("{} costs {:.2f} times as much per token; at {:.0f} % of its price both cost the same",
+                     title_of(other), ratio, 100 / ratio);
+}
+
+// The first of other hosts or another variant, which is more of a choice than some GPUs more.
+std::size_t runner_up_of(const Study& study, const std::vector<std::size_t>& order) {
+  const ClusterRecord& best = study.clusters[order.front()];
+  const auto other = std::find_if(order.begin() + 1, order.end(), [&](std::size_t i) {
+    return study.clusters[i].name != best.name || study.clusters[i].variant != best.variant;
+  });
+  return other != order.end() ? *other : order[1];
+}
+
+// The smallest need not be the cheapest: GPUs differ in price.
+void add_cheapest(Study& study, const std::vector<std::size_t>& order) {
+  const auto cost = [&](std::size_t i) { return study.clusters[i].figures.front().cost; };
+  std::optional<std::size_t> cheapest;
+  for (const std::size_t i : order)
+    if (cost(i) && (!cheapest || *cost(i) < *cost(*cheapest))) cheapest = i;
+  if (!cheapest || *cheapest == order.front() || !cost(order.front())) return;
+  study.changes.push_back(
+      fmt::format("{} keeps them too and costs least: {:.2f} times as much as the recommended, in {}",
+                  title_of(study.clusters[*cheapest]), *cost(*cheapest) / *cost(order.front()),
+                  duration_text(study.clusters[*cheapest].figures.front().train_s.value_or(0))));
 }
 
 // What is between the first and the second.
@@ -82,11 +113,7 @@ void add_changes(Study& study) {
   const ClusterRecord& other = study.clusters[*study.runner_up];
   const PlanFigures &a = best.figures.front(), &b = other.figures.front();
   if (a.cost_per_1e12_tokens && b.cost_per_1e12_tokens && *b.cost_per_1e12_tokens > 0)
-    study.changes.push_back(
-        fmt::format("{} costs {:.2f} times as much per token; at {:.0f} % of its price both cost the "
-                    "same",
-                    title_of(other), *b.cost_per_1e12_tokens / *a.cost_per_1e12_tokens,
-                    100 * *a.cost_per_1e12_tokens / *b.cost_per_1e12_tokens));
+    study.changes.push_back(price_sentence(other, *b.cost_per_1e12_tokens / *a.cost_per_1e12_tokens));
   for (const ScalingCurve& curve : study.curves)
     if (curve.knee && *curve.knee < curve.points.back().gpus)
       study.changes.push_back(
@@ -146,6 +173,15 @@ void add_assumptions(Study& study, const StudySpec& spec) {
           "the study");
   }
   const FailureSpec& f = spec.failures;
+  if (!f.given())
+    add("failures", "none: days and cost are those of a run without failures and checkpoints", "assumed",
+        "the study has no \"failures\"");
+  if (f.given()) {
+    add("restart after a failure", duration_text(f.restart_s), "assumed", "the study, or 10 min");
+    if (f.repair_s > 0)
+      add("repair of a host", fmt::format("{}, {} hosts stand by", duration_text(f.repair_s), f.spares),
+          "assumed", "the study");
+  }
   if (f.gpu_mtbf_s)
     add("time between failures", duration_text(*f.gpu_mtbf_s) + " per GPU", "assumed", "the study");
   if (f.storage_Bps) {
@@ -234,7 +270,8 @@ void summarise(Study& study, const StudySpec& spec, const std::vector<Cell>& cel
                              : "the fastest cluster whose last GPUs still bring half of what they could";
   const std::vector<std::size_t> order = ranking(study, smallest);
   if (!order.empty()) study.best = order.front();
-  if (order.size() > 1) study.runner_up = order[1];
+  if (order.size() > 1) study.runner_up = runner_up_of(study, order);
+  if (smallest) add_cheapest(study, order);
   study.front = pareto_front(study.clusters);
   add_changes(study);
   add_risks(study);

@@ -108,6 +108,7 @@ std::vector<ScalingCurve> scaling_curves(const std::vector<ClusterRecord>& clust
       worth_it = worth_it && *p.marginal >= kWorthIt;
       if (worth_it) curve.knee = p.gpus;
     }
+    if (worth_it) curve.knee.reset();  // none up to here
     curves.push_back(std::move(curve));
   }
   return curves;

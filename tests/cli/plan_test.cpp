@@ -166,6 +166,7 @@ TEST_F(Plan, NamesWhatIsWrongOnOneLine) {
       {kShort + "--goal speed=30", "time"},
       {kShort + "--price 2.5", "USD/GPU-hour"},
       {kShort + "--sweep fabric", "key=value"},
+      {"study.json --tokens '1e12 tokens'", "--set changes a study"},
       {kShort + "-o report.pdf", ".html"},
       {kShort + "-o a.md -o b.md", "same report"},
       {kShort + "--html - --json -", "only one of"},

@@ -61,6 +61,17 @@ TEST(Goodput, BySimulationAgreesWithDalysModel) {
         << interval;
 }
 
+// Daly's e^(R/M): what fails during a restart begins it anew.
+TEST(Goodput, RestartsFailToo) {
+  FailureModel model = kModel;
+  for (const double restarts : {0.1, 1.0}) {
+    model.restart_s = restarts * model.mtbf_s;
+    const double expected = expected_goodput(model, 2700);
+    EXPECT_NEAR(simulate_goodput(model, 2700, 20'000 * model.mtbf_s, 3).goodput, expected, 0.03 * expected)
+        << restarts;
+  }
+}
+
 TEST(Goodput, IsTheSameForTheSameSeedAndAnotherForAnother) {
   const auto run = [](std::uint64_t seed) {
     return simulate_goodput(kModel, 2700, 50 * kModel.mtbf_s, seed).goodput;
