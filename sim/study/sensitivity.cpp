@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <future>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <thread>
 
 #include "sim/base/error.h"
+#include "sim/base/worker_pool.h"
 #include "sim/replay/rerun.h"
 #include "sim/study/parameters.h"
 
@@ -112,17 +117,43 @@ std::optional<SensitivityRecord> of_batch(const BatchTimes& times, std::int64_t 
   return record;
 }
 
+// A worker holds a machine of its own: more than this many ranks in all of them take too much memory.
+constexpr std::size_t kMostRanks = std::size_t{1} << 16;
+
+// Parameters are independent of each other, and a step time of what the machine was asked before: each worker
+// builds it once and takes the next parameter.
+std::vector<SensitivityRecord> of_parameters(const StudiedStep& step,
+                                             std::span<const StudyParameter> parameters, StepTimes& first,
+                                             Time base, std::size_t threads) {
+  std::vector<SensitivityRecord> records(parameters.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&](StepTimes& times) {
+    for (std::size_t p = next++; p < parameters.size(); p = next++)
+      records[p] = of_parameter(parameters[p], times, base);
+  };
+  const std::size_t room = std::max<std::size_t>(1, kMostRanks / std::max<std::size_t>(1, step.trace->ranks));
+  const std::size_t workers = std::max<std::size_t>(1, std::min({threads, room, parameters.size() / 2}));
+  std::vector<std::size_t> order(workers);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  run_jobs(order, workers, [&](std::size_t worker) {
+    if (worker == 0) return work(first);
+    StepTimes own(step);
+    work(own);
+  });
+  return records;
+}
+
 }  // namespace
 
-std::vector<SensitivityRecord> sensitivity(const StudiedStep& step) {
+std::vector<SensitivityRecord> sensitivity(const StudiedStep& step, std::size_t threads) {
+  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
   std::future<BatchTimes> batch;  // other jobs, so beside this one
   if (step.workload != nullptr) batch = std::async(std::launch::async, [&] { return batch_times(step); });
   StepTimes times(step);
   const Time base = times.at();
-  std::vector<SensitivityRecord> records;
-  if (base <= Time::zero()) return records;  // a step without time depends on nothing
-  for (const StudyParameter& p : study_parameters(*step.topology))
-    records.push_back(of_parameter(p, times, base));
+  if (base <= Time::zero()) return {};  // a step without time depends on nothing
+  std::vector<SensitivityRecord> records =
+      of_parameters(step, study_parameters(*step.topology), times, base, threads);
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return *a.better < *b.better; });
   if (!batch.valid()) return records;

@@ -1,6 +1,7 @@
 // What a step's time depends on, and how much.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -36,9 +37,10 @@ struct StudiedStep {
 /// at the choices that NCCL makes for the machine as it is. The batch grows and shrinks by one microbatch of
 /// each replica (by pp of them where the schedule wants whole rounds).
 /// Sorted by what 10 % better saves; then the loads. Deterministic.
-/// Cost:   routes, plans and classes once; three replays a parameter, and one or two simulations for the
-///         batch. A link that never binds as it is but could costs them anew for one of them.
+/// Cost:   routes, plans and classes once for each of `threads` (0: one per core; fewer for very many ranks);
+///         two or three replays a parameter, and one or two simulations for the batch. A link that never
+///         binds as it is but could costs them anew for one of them.
 /// Errors: those of `simulate`.
-[[nodiscard]] std::vector<SensitivityRecord> sensitivity(const StudiedStep& step);
+[[nodiscard]] std::vector<SensitivityRecord> sensitivity(const StudiedStep& step, std::size_t threads = 0);
 
 }  // namespace busbar

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "sim/study/parameters.h"
 #include "tests/support/errors.h"
@@ -163,6 +164,25 @@ TEST(StudyParameters, OfATopologyAreItsLinksAndWhatRunsOnThem) {
       error_of([&] { static_cast<void>(find_parameter(parameters, "nic-bandwith", "--solve")); });
   EXPECT_TRUE(refused.starts_with("--solve")) << refused;
   EXPECT_NE(refused.find("did you mean 'nic-bandwidth'"), std::string::npos) << refused;
+}
+
+TEST(Sensitivity, HasOneResultOnAnyNumberOfThreads) {
+  const Topology topology = two_hosts();
+  const StepTrace trace = workload_from(
+      R"({"schema": "busbar.workload/1", "name": "w", "model": {"preset": "llama-2-7b"},
+          "batch": {"sequence": 4096, "micro": 1, "global": 16}, "parallel": {"dp": 16, "sharding": "fsdp"}})");
+  const Profile profile = default_profile();
+  const auto on = [&](std::size_t threads) {
+    std::vector<std::tuple<std::string, double, double, double>> figures;
+    for (const SensitivityRecord& r :
+         sensitivity({.topology = &topology, .trace = &trace, .profile = &profile}, threads))
+      figures.emplace_back(r.parameter, r.up, r.down, *r.better);
+    return figures;
+  };
+  const auto one = on(1);
+  EXPECT_GE(one.size(), 8U);
+  EXPECT_EQ(on(3), one);
+  EXPECT_EQ(on(64), one);
 }
 
 }  // namespace
