@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,20 +35,8 @@ struct SearchProblem {
 using Evaluate = std::function<std::vector<StepFigures>(std::span<const Candidate>)>;
 
 /// The step of one candidate; errors of the job (Error) become `failure`. Of many microbatches some rounds
-/// are simulated, where they are found to repeat (search_simulate.cpp).
+/// are simulated, where they are found to repeat (short_steps.cpp).
 [[nodiscard]] StepFigures simulate_candidate(const SearchProblem& problem, const Candidate& candidate);
-
-/// Two short steps that stand for one of many microbatches: it takes what `last` does, and `rounds` times
-/// what that takes more than `before`. None: the step is short, or its rounds differ. Errors: those of
-/// `simulate`.
-struct ShortSteps {
-  Workload before, last;
-  double rounds = 0;
-};
-[[nodiscard]] std::optional<ShortSteps> short_steps(const SearchProblem& problem, const Candidate& candidate);
-
-/// Every microbatch of it. Errors: those of `simulate`.
-[[nodiscard]] StepFigures simulate_whole(const SearchProblem& problem, const Candidate& candidate);
 
 /// Evaluates on threads.
 [[nodiscard]] Evaluate on_threads(const SearchProblem& problem, std::size_t threads);

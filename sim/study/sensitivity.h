@@ -14,7 +14,7 @@
 
 namespace busbar {
 
-/// A step of many microbatches by two short ones of the same job (search_simulate.cpp): it takes what the
+/// A step of many microbatches by two short ones of the same job (short_steps.cpp): it takes what the
 /// studied trace does, and `rounds` times what that takes more than `shorter`. Borrows the trace.
 struct RepeatedRounds {
   const StepTrace* shorter = nullptr;  // none: the studied trace is the whole step

@@ -9,6 +9,7 @@
 #include "sim/base/error.h"
 #include "sim/replay/simulate.h"
 #include "sim/study/sensitivity.h"
+#include "sim/study/short_steps.h"
 #include "sim/study/study_quantities.h"
 
 namespace busbar {
@@ -239,9 +240,8 @@ void add_recommended(Study& study, const std::vector<Cell>& cells) {
   const SearchProblem& problem = cells[*study.best].problem;
   std::array<std::int64_t, kCandidateNumbers> numbers{};
   std::copy_n(best.numbers.begin(), kCandidateNumbers, numbers.begin());
-  const Candidate candidate = candidate_of(numbers);
-  const Workload workload = workload_of(problem.base, candidate);
-  const auto steps = short_steps(problem, candidate);
+  const Workload workload = workload_of(problem.base, candidate_of(numbers));
+  const auto steps = short_steps(*problem.topology, *problem.profile, workload);
   add_remarks(study, problem, workload, steps);
   add_sensitivity(study, problem, workload, steps);
 }

@@ -10,7 +10,7 @@
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
 #include "sim/base/worker_pool.h"
-#include "sim/replay/simulate.h"
+#include "sim/study/short_steps.h"
 #include "validate/run_suites.h"
 
 namespace busbar {
@@ -18,10 +18,12 @@ namespace {
 
 struct Timed {
   double measured = 0, predicted = 0;
+  std::string name;
 };
 using Groups = std::vector<std::vector<Timed>>;
 
 constexpr std::size_t kLeast = 5;  // layouts of a group
+constexpr double kTenth = 0.1;
 
 // Some published layouts are none by the rules of the model: more stages than blocks.
 bool is_refused(const StepRow& row) {
@@ -50,13 +52,14 @@ Groups groups_of(const std::string& table) {
   std::vector<double> predicted(rows.size(), 0);
   const Profile profile = default_profile();
   run_jobs(order, 2, [&](std::size_t i) {
-    predicted[i] =
-        simulate(topology_of(rows[i].run), expand(workload_of(rows[i].run)), profile, {}).step_time.seconds();
+    predicted[i] = step_figures(topology_of(rows[i].run), profile, workload_of(rows[i].run)).step_s;
   });
   Groups groups;
   for (const auto& [job, members] : by_job) {
     groups.emplace_back();
-    for (const std::size_t i : members) groups.back().push_back({rows[i].measured_s, predicted[i]});
+    for (const std::size_t i : members)
+      groups.back().push_back(
+          {rows[i].measured_s, predicted[i], rows[i].run.id + " (" + rows[i].run.layout + ")"});
   }
   return groups;
 }
@@ -88,13 +91,23 @@ double rank_correlation(const std::vector<Timed>& group) {
   return aa * bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
+const Timed& least(const std::vector<Timed>& group, double Timed::*value) {
+  return *std::min_element(group.begin(), group.end(),
+                           [&](const Timed& a, const Timed& b) { return a.*value < b.*value; });
+}
+
 /// How much longer than the best the one takes that is predicted to be.
 double regret(const std::vector<Timed>& group) {
-  const auto by = [&](double Timed::*value) {
-    return *std::min_element(group.begin(), group.end(),
-                             [&](const Timed& a, const Timed& b) { return a.*value < b.*value; });
-  };
-  return by(&Timed::predicted).measured / by(&Timed::measured).measured - 1;
+  return least(group, &Timed::predicted).measured / least(group, &Timed::measured).measured - 1;
+}
+
+/// For who looks for the cause.
+void print_choice(const std::vector<Timed>& group) {
+  const Timed &chosen = least(group, &Timed::predicted), &best = least(group, &Timed::measured);
+  fmt::print(
+      "  {} layouts: chosen {} measured {:.3g} s predicted {:.3g} s; best {} measured {:.3g} s predicted "
+      "{:.3g} s\n",
+      group.size(), chosen.name, chosen.measured, chosen.predicted, best.name, best.measured, best.predicted);
 }
 
 double median(std::vector<double> values) {
@@ -114,7 +127,10 @@ Ranking ranking_of(const std::string& table) {
   for (const std::vector<Timed>& group : groups_of(table)) {
     correlations.push_back(rank_correlation(group));
     regrets.push_back(regret(group));
-    if (regrets.back() <= 0.1) ++r.within_tenth;
+    if (regrets.back() <= kTenth)
+      ++r.within_tenth;
+    else
+      print_choice(group);
   }
   r.groups = regrets.size();
   r.correlation = median(correlations);
@@ -127,6 +143,12 @@ Ranking ranking_of(const std::string& table) {
 
 // The goal is 0.9, 3 % and nine groups in ten over all sources; limits are just below what each reaches
 // (docs/planning.md).
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 TEST(LayoutRanking, OfAlephAlphaIsTheMeasuredOne) {
   const Ranking r = ranking_of("steps/aleph-alpha.csv");
   EXPECT_EQ(r.groups, 4U);
@@ -143,14 +165,15 @@ TEST(LayoutRanking, OfVtrainsSmallModelsOnOneHostIsNearlyTheMeasuredOne) {
   EXPECT_GE(r.within_tenth, 39U);
 }
 
-// Minutes: run them with --gtest_also_run_disabled_tests.
-TEST(LayoutRanking, DISABLED_OfNanotronIsTheMeasuredOne) {
+TEST(LayoutRanking, OfNanotronIsTheMeasuredOne) {
+  if (kSanitized) GTEST_SKIP() << "simulates for minutes under the sanitizers";
   const Ranking r = ranking_of("steps/nanotron.csv");
   EXPECT_GE(r.correlation, 0.9);
   EXPECT_LE(r.regret, 0.03);
 }
 
-TEST(LayoutRanking, DISABLED_OfBloomAndSeveralHostsOfVtrain) {
+TEST(LayoutRanking, OfBloomAndSeveralHostsOfVtrain) {
+  if (kSanitized) GTEST_SKIP() << "simulates for minutes under the sanitizers";
   EXPECT_LE(ranking_of("steps/bloom.csv").regret, 0.03);
   EXPECT_LE(ranking_of("sweeps/vtrain-hosts.csv").regret, 0.04);
 }

@@ -7,6 +7,7 @@
 #include "sim/base/error.h"
 #include "sim/study/search_screen.h"
 #include "sim/study/sensitivity.h"
+#include "sim/study/short_steps.h"
 #include "tests/unit/study/study_jobs.h"
 
 namespace busbar {
@@ -74,7 +75,7 @@ TEST(SearchRounds, StepsOfManyMicrobatchesAreWhatTheWholeStepIs) {
     for (const Candidate& candidate : some_of(found.candidates, 60)) {
       if (problem.base.batch.global / (candidate.micro * candidate.dp) < 32) continue;
       const StepFigures some = simulate_candidate(problem, candidate);
-      const StepFigures whole = simulate_whole(problem, candidate);
+      const StepFigures whole = whole_step(topology, profile, workload_of(problem.base, candidate));
       for (const auto number : kStepNumbers)
         EXPECT_NEAR(some.*number, whole.*number, kClose * std::max(whole.step_s, whole.*number))
             << c.name << ": " << text_of(candidate);
@@ -89,10 +90,10 @@ TEST(SearchRounds, SensitivitiesAreThoseOfTheWholeStep) {
   SearchProblem problem =
       problem_of(topology, profile, job_of(kSmallModel, R"({"sequence": 1024, "global": 264})"));
   const Candidate candidate{.tp = 4, .dp = 1, .pp = 4, .micro = 1};
-  const auto steps = short_steps(problem, candidate);
+  const Workload workload = workload_of(problem.base, candidate);
+  const auto steps = short_steps(topology, profile, workload);
   ASSERT_TRUE(steps);
   EXPECT_LT(steps->last.batch.global, 264 / 2);
-  const Workload workload = workload_of(problem.base, candidate);
   const StepTrace whole = expand(workload), before = expand(steps->before), last = expand(steps->last);
   const auto expected = sensitivity(
       {.topology = &topology, .trace = &whole, .profile = &profile, .options = {}, .workload = &workload});
