@@ -33,7 +33,7 @@ class Search {
       ++in_[t_.to(link).index()].unknown;
     }
     for (std::size_t l = 0; l < capacity_.size(); ++l)
-      if (is_cable(LinkId::from_index(l))) learn(LinkId::from_index(l));
+      if (!is_known_[l] && is_cable(LinkId::from_index(l))) learn(LinkId::from_index(l));
     for (std::size_t l = 0; l < capacity_.size(); ++l)
       if (!is_known_[l]) open_.push_back(LinkId::from_index(l));
   }

@@ -90,27 +90,27 @@ void Replay::colour_links(SystemColours& colours) const {
     return known;
   };
   struct Last {
-    std::uint64_t capacity = 0, named = 0;
+    double capacity = 0;  // 0: none so far
+    std::uint64_t named = 0;
     std::uint32_t sort = 0;
-    bool is_known = false;
   };
   std::vector<Last> last(t.specs().size());  // by spec: most links have the colour of the last alike
   std::unordered_map<std::uint64_t, std::uint32_t> sorts;
   colours.links.reserve(t.links().size());
   for (std::size_t i = 0; i < t.links().size(); ++i) {
     const LinkId id = LinkId::from_index(i);
+    Last& alike = last[t.spec_number(id)];
     const LinkSpec& spec = t.spec(id);
+    const double capacity = placement_.capacities()[i];
     const std::uint64_t named =
         is_network(spec.type) ? mix(role(t.from(id)), role(t.to(id))) : static_cast<std::uint64_t>(spec.type);
-    const std::uint64_t capacity = std::bit_cast<std::uint64_t>(placement_.capacities()[i]);
-    Last& alike = last[t.spec_number(id)];
-    if (!alike.is_known || alike.capacity != capacity || alike.named != named) {
-      const std::uint64_t nominal = std::bit_cast<std::uint64_t>(spec.bandwidth.Bps());
-      const std::uint64_t colour = mix(mix(capacity, nominal), named);
+    if (alike.capacity != capacity || alike.named != named) {
+      const std::uint64_t rates =
+          mix(std::bit_cast<std::uint64_t>(capacity), std::bit_cast<std::uint64_t>(spec.bandwidth.Bps()));
       const auto [it, is_new] =
-          sorts.try_emplace(colour, static_cast<std::uint32_t>(colours.link_sorts.size()));
-      if (is_new) colours.link_sorts.push_back(colour);
-      alike = {capacity, named, it->second, true};
+          sorts.try_emplace(mix(rates, named), static_cast<std::uint32_t>(colours.link_sorts.size()));
+      if (is_new) colours.link_sorts.push_back(it->first);
+      alike = {capacity, named, it->second};
     }
     colours.links.push_back(alike.sort);
   }

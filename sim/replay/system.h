@@ -114,6 +114,6 @@ struct SystemColours {
 /// Errors (Error, kInput): what planning a call on a group says.
 /// Cost:   building is linear in ranks, groups, pairs and what their plans cross; then that of `refine`.
 /// Source: Grohe, Kersting, Mladenov & Selman 2014, "Dimension reduction via colour refinement".
-[[nodiscard]] System merged_system(const SystemParts& parts, SystemColours colours);
+[[nodiscard]] System merged_system(const SystemParts& parts, const SystemColours& colours);
 
 }  // namespace busbar

@@ -265,11 +265,12 @@ const std::vector<ResourceUse>& SystemGraph::way_inside(DeviceId from, DeviceId 
   const HostShapes& shapes = parts_.placement->shapes();
   const DeviceId first = shapes.representative(from), last = shapes.representative(to);
   const auto [it, is_new] = ways_to_nics_.try_emplace((std::uint64_t{first.value()} << 32) | last.value());
-  if (!is_new) return it->second;
+  std::vector<ResourceUse>& uses = it->second;
+  if (!is_new) return uses;
   const std::optional<RouteRef> route = parts_.placement->router().find(first, last, RouteScope::kHost);
   BUSBAR_CHECK(route);
-  route->for_each_use([&](const ResourceUse& use) { it->second.push_back(use); });
-  return it->second;
+  route->for_each_use([&](const ResourceUse& use) { uses.push_back(use); });
+  return uses;
 }
 
 // From a GPU to its NIC and out by its cable, or the other way in.

@@ -39,7 +39,7 @@ class FirstLinks {
 
 class Merger {
  public:
-  Merger(const SystemParts& parts, SystemColours colours)
+  Merger(const SystemParts& parts, const SystemColours& colours)
       : parts_(parts),
         outline_(*parts.trace, *parts.calls),
         graph_(parts, outline_, colours),
@@ -321,8 +321,8 @@ class Merger {
 
 }  // namespace
 
-System merged_system(const SystemParts& parts, SystemColours colours) {
-  return Merger(parts, std::move(colours)).merge();
+System merged_system(const SystemParts& parts, const SystemColours& colours) {
+  return Merger(parts, colours).merge();
 }
 
 }  // namespace busbar

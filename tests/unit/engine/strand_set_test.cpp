@@ -144,5 +144,38 @@ TEST(StrandSet, LetsStrandsApartThatShareOnlyWhatOthersImply) {
   EXPECT_DOUBLE_EQ(set.totals()[2].peak_share, 1);
 }
 
+// Resources 1, 3 and 6 of eight, one of them implied: whether the set knows of the others or not.
+TEST(StrandSet, DoesTheSameKnowingOnlyOfTheResourcesThatMayBeUsed) {
+  const std::vector<std::uint32_t> used = {1, 3, 6};
+  const std::vector<double> capacity = {1e9, 10e9, 1e9, 7e9, 1e9, 1e9, 90e9, 1e9};
+  const std::vector<bool> implied = {false, false, false, false, false, false, true, false};
+  const Owned a = make(1e9, {6, 1});
+  const Owned b = make(2e9, {1, 3, 6});
+  const Owned c = make(1e9, {3}, 2e9);
+  const std::vector<std::pair<Time, const Strand*>> starts = {
+      {Time::zero(), &a.strand}, {Time::from_seconds(0.05), &b.strand}, {Time::from_seconds(0.1), &c.strand}};
+  StrandSet all(capacity, implied);
+  StrandSet some(capacity, implied, used);
+  EXPECT_EQ(run(some, starts), run(all, starts));
+  const std::vector<ResourceTotals> x = some.totals(), y = all.totals();
+  ASSERT_EQ(x.size(), capacity.size());
+  ASSERT_EQ(y.size(), capacity.size());
+  for (std::size_t r = 0; r < capacity.size(); ++r) {
+    EXPECT_EQ(x[r].bytes, y[r].bytes) << r;
+    EXPECT_EQ(x[r].peak_share, y[r].peak_share) << r;
+  }
+  ASSERT_EQ(some.used_totals().size(), used.size());
+  EXPECT_EQ(some.used_totals()[2].bytes, y[6].bytes);
+  EXPECT_EQ(some.id_of(2), 6U);
+}
+
+TEST(StrandSet, NamesTheBottleneckByItsIdKnowingOnlyOfSomeResources) {
+  const Owned a = make(1e9, {2, 5});
+  StrandSet set(std::vector<double>{1e9, 1e9, 8e9, 1e9, 1e9, 3e9}, {}, {2, 5});
+  const StrandId id = set.add(a.strand, Time::zero());
+  static_cast<void>(set.settle(Time::zero()));
+  EXPECT_EQ(set.bottleneck(id), 5U);
+}
+
 }  // namespace
 }  // namespace busbar
