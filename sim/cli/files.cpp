@@ -124,10 +124,13 @@ void check_output(const std::string& path) {
 
 }  // namespace
 
-void check_outputs(std::span<const std::string> paths) {
+void check_outputs(std::span<const std::string> paths, std::span<const std::string> inputs) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths[i].empty() || paths[i] == "-") continue;
     check_output(paths[i]);
+    for (const std::string& input : inputs)
+      if (!input.empty() && is_same_file(paths[i], input))
+        throw Error({.where = "command line", .message = quoted(paths[i]) + " is an input and an output"});
     for (std::size_t j = 0; j < i; ++j)
       if (!paths[j].empty() && is_same_file(paths[i], paths[j]))
         throw Error({.where = "command line", .message = quoted(paths[i]) + " is the place of two outputs"});

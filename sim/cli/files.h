@@ -23,8 +23,8 @@ void write_output(const std::string& path, std::string_view content);
 
 /// Refuses, before any work is done, what could not be written after it: empty paths and "-" are none.
 /// Errors (Error, kSystem): a folder that is not there or cannot be written, a folder in place of a file;
-/// (kInput): two of them name one file.
-void check_outputs(std::span<const std::string> paths);
+/// (kInput): two of them name one file, or one names an input.
+void check_outputs(std::span<const std::string> paths, std::span<const std::string> inputs);
 
 /// Whether two paths name one regular file, or would if it were there. "-" and devices are no files.
 [[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);

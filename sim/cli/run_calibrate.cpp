@@ -151,14 +151,7 @@ int fit_profile(const CalibrateLine& o, const Topology& topology) {
 
 // A profile in place of the measurements that it is made of could not be made again.
 void check_files(const CalibrateLine& o) {
-  const std::vector<std::string> outputs{o.output, o.json, o.html, o.csv, o.markdown};
-  check_outputs(outputs);
-  for (const std::string& output : outputs) {
-    if (output.empty() || output == "-") continue;
-    for (const std::string& input : o.from)
-      if (is_same_file(output, input))
-        throw Error({.where = "command line", .message = quoted(output) + " is an input and an output"});
-  }
+  check_outputs(std::vector<std::string>{o.output, o.json, o.html, o.csv, o.markdown}, o.from);
 }
 
 }  // namespace

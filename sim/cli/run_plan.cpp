@@ -147,7 +147,8 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
     return 0;
   }
   if (!o.html.empty()) require_html();
-  check_outputs(std::vector<std::string>{o.markdown, o.csv, o.json, o.html});
+  check_outputs(std::vector<std::string>{o.markdown, o.csv, o.json, o.html, o.database},
+                std::vector<std::string>{o.study, o.calibration});
   const std::unique_ptr<PlanInputs> inputs = load_plan(o);
   const auto threads = static_cast<std::size_t>(o.threads);
   EvaluateTasks evaluate = make(inputs->cells, threads);

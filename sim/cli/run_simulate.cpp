@@ -214,6 +214,10 @@ int run_simulate(const SimulateOptions& o) {
   }
   if (!o.html.empty()) require_html();
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
+  check_outputs(
+      std::vector<std::string>{o.json, o.html, o.csv, o.markdown, o.trace, o.dump_topology, o.dump_trace},
+      std::vector<std::string>{inputs.topology_path, inputs.workload_path, o.env, o.tuner, o.nccl_log,
+                               o.measured, o.compare, o.calibration});
   const Topology topology = read_topology(inputs.topology, o.seed);
   if (!o.collective && o.workload.empty()) {
     write_output(o.dump_topology, write_topology(topology));

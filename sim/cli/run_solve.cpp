@@ -137,8 +137,10 @@ bool is_explained(const SolvedStep& step) {
 }  // namespace
 
 int run_solve(const SolveOptions& o) {
-  check_outputs(std::vector<std::string>{o.output, o.json});
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
+  std::vector<std::string> files = o.measured;
+  files.insert(files.end(), {inputs.topology_path, inputs.workload_path, o.calibration});
+  check_outputs(std::vector<std::string>{o.output, o.json}, files);
   const Topology topology = read_topology(inputs.topology, o.seed);
   const Profile profile = profile_called(o.calibration);
   MeasuredInput measured;

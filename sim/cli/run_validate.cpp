@@ -62,7 +62,9 @@ std::string markdown_of(const std::vector<Validation>& found, std::size_t worst)
 
 int run_validate(const ValidateOptions& o) {
   if (!o.html.empty()) require_html();
-  check_outputs(std::vector<std::string>{o.json, o.html, o.csv, o.markdown});
+  std::vector<std::string> inputs = o.measured;
+  inputs.insert(inputs.end(), {o.topology, o.workload, o.own_suite, o.calibration});
+  check_outputs(std::vector<std::string>{o.json, o.html, o.csv, o.markdown}, inputs);
   const Profile profile = profile_called(o.calibration);
   const auto worst = static_cast<std::size_t>(o.worst);
   std::vector<Validation> found;
