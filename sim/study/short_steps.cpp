@@ -94,7 +94,8 @@ std::optional<Rounds> from_rounds(const Topology& topology, const Profile& profi
     f.push_back(whole_step(topology, profile, workload));
     const std::size_t n = f.size();
     if (n < 3 || !is_line(f[n - 3], f[n - 2], f[n - 1])) continue;
-    const auto rounds = static_cast<double>((all - microbatches) / round);
+    const std::int64_t left = (all - microbatches) / round;  // whole: `first` has the rest
+    const auto rounds = static_cast<double>(left);
     return Rounds{.figures = beyond(f[n - 2], f[n - 1], rounds),
                   .before = workload.batch.global - round * per_microbatch,
                   .last = workload.batch.global,

@@ -51,7 +51,8 @@ TEST_F(Html, WithoutPagesSaysWhatIsMissingAndWritesNothing) {
   if (web_bundle().missing.empty()) GTEST_SKIP() << "built with its pages";
   for (const Outcome& o :
        {simulate(kStep + "--html p.html --json r.json"), validate("--suite steps --html p.html"),
-        calibrate("--show p.json --html p.html")}) {
+        calibrate("--show p.json --html p.html"),
+        plan("--model gpt2 --host-type dgx-a100 --gpus 8 --global-batch 32 --sequence 1024 -o p.html")}) {
     EXPECT_EQ(o.exit_code, 3);
     EXPECT_NE(o.err.find(web_bundle().missing), std::string::npos) << o.err;
   }
