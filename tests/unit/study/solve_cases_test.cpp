@@ -76,7 +76,7 @@ TEST(MeasuredRuns, Llama3OnSixteenHostsFollowsFromOneHost) {
 double optimizer_bytes(const StepTrace& trace) {
   double bytes = 0;
   for (const Op& op : trace.programs.front().ops)
-    if (op.phase == Phase::kOptimizer) bytes += op.work.bytes;
+    if (op.phase == Phase::kOptimizer) bytes += op.work->bytes;
   return bytes;
 }
 
