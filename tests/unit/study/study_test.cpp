@@ -83,8 +83,8 @@ TEST(StudyFile, RefusesWhatItDoesNotKnowAndSaysWhere) {
 TEST(StudyFile, RefusesConstraintsThatItCannotHold) {
   std::string study = study_with().dump();
   const std::string key = "\"tokens\"";
-  study.replace(study.find(key), key.size(), "\"name\"");
-  study.replace(study.find("1e9 tokens"), 10, "no tokens");
+  study.replace(study.find(key), key.size(), "\"scaling\"");
+  study.replace(study.find("1e9 tokens"), 10, "strong");
   for (const auto& [constraint, value] :
        {std::pair{"deadline", "\"30 d\""}, std::pair{"budget", "\"5 USD\""}}) {
     const JsonDocument document =
