@@ -27,7 +27,7 @@ double lone_rate(const OperationRecord& record, Bytes bytes, PlanCache& plans, M
 /// Messages of one operation on one kind of group.
 struct Messages {
   std::uint64_t all = 0, below = 0;  // per group
-  double below_s = 0;
+  double exposed_s = 0;              // of those below, on average over ranks
   Bytes half;
 };
 
@@ -125,13 +125,14 @@ std::vector<Warning> small_message_warnings(Replay& replay, Time step) {
     }
     if (r.bytes >= half->second) continue;
     messages.below += runs;
-    messages.below_s += 1e-12 * replay.counted_share() * r.time_ps / static_cast<double>(r.groups);
+    messages.exposed_s +=
+        1e-12 * replay.counted_share() * r.exposed_ps / (static_cast<double>(r.groups) * r.ranks);
     messages.half = std::max(messages.half, half->second);
   }
   std::vector<Warning> warnings;
   for (const auto& [key, messages] : found) {
     const auto& [kind, group] = key;
-    const bool worth = are_buckets(kind, group) || messages.below_s > kWorthWarning * step.seconds();
+    const bool worth = are_buckets(kind, group) || messages.exposed_s > kWorthWarning * step.seconds();
     if (messages.below > 0 && worth) warnings.push_back(warning_of(kind, group, messages));
   }
   return warnings;

@@ -16,6 +16,8 @@ namespace busbar {
 
 namespace {
 
+constexpr double kSameStep = 1e-3;  // below what one run differs from the next
+
 /// Time of a token, memory, cost of a token (GPU-seconds where there is no price).
 using Axes = std::array<double, 3>;
 
@@ -98,9 +100,13 @@ void add_changes(Study& study) {
   if (!study.best) return;
   const ClusterRecord& best = study.clusters[*study.best];
   const auto& ranked = best.search.ranked;
-  if (ranked.size() > 1) {
-    const double margin = ranked[1].figures.step_s / ranked[0].figures.step_s - 1;
-    study.changes.push_back(fmt::format("the second layout ({}) is {:.1f} % slower: {}", ranked[1].layout,
+  // As good as equal are the same layout with its ranks in another order.
+  const auto second = std::find_if(ranked.begin(), ranked.end(), [&](const LayoutRecord& l) {
+    return l.figures.step_s > ranked[0].figures.step_s * (1 + kSameStep);
+  });
+  if (second != ranked.end()) {
+    const double margin = second->figures.step_s / ranked[0].figures.step_s - 1;
+    study.changes.push_back(fmt::format("the next layout ({}) is {:.1f} % slower: {}", second->layout,
                                         100 * margin,
                                         margin < 0.07 ? "within the model's usual error, so measure both"
                                                       : "further behind than the model's usual error"));
