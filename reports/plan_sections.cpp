@@ -81,21 +81,22 @@ std::vector<std::string> recommendation(const Study& study) {
 
 Section clusters_section(const Study& study) {
   using enum Align;
-  Section s{
-      .title = "Clusters, each with its best layout",
-      .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kLeft},
-      .rows = {{"cluster", "step", "tokens/s/GPU", "MFU", "goodput", "time", "GPU-hours", "cost", "layout"}}};
+  Section s{.title = "Clusters, each with its best layout",
+            .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kLeft},
+            .rows = {{"cluster", "step", "tokens/s/GPU", "MFU", "memory free", "goodput", "time", "GPU-hours",
+                      "cost", "energy", "layout"}}};
   for (const ClusterRecord& c : study.clusters) {
     if (!c.has_layout()) {
-      s.rows.push_back({title_of(c), "", "", "", "", "", "", "", c.why_not});
+      s.rows.push_back({title_of(c), "", "", "", "", "", "", "", "", "", c.why_not});
       continue;
     }
     const PlanFigures& f = c.figures.front();
-    s.rows.push_back({title_of(c), time_text(f.step_s), fmt::format("{:.0f}", f.tokens_per_s_gpu),
-                      shown(f.mfu, percent), f.failures ? percent(f.goodput) : "-",
-                      shown(f.train_s, time_text), shown(f.gpu_hours, scaled),
-                      shown(f.cost, [&](double v) { return money_text(v, study.currency); }),
-                      c.search.ranked.front().layout + (c.why_not.empty() ? "" : " (" + c.why_not + ")")});
+    s.rows.push_back(
+        {title_of(c), time_text(f.step_s), fmt::format("{:.0f}", f.tokens_per_s_gpu), shown(f.mfu, percent),
+         gigabytes(f.headroom_bytes), f.failures ? percent(f.goodput) : "-", shown(f.train_s, time_text),
+         shown(f.gpu_hours, scaled), shown(f.cost, [&](double v) { return money_text(v, study.currency); }),
+         shown(f.energy_j, [](double joules) { return scaled(joules / 3600) + "Wh"; }),
+         c.search.ranked.front().layout + (c.why_not.empty() ? "" : " (" + c.why_not + ")")});
   }
   return s;
 }

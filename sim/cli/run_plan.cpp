@@ -61,6 +61,9 @@ JsonDocument with_goal(JsonDocument study, const std::string& goal) {
     const auto [key, value] = split_setting(goal.substr(begin, end - begin), "--goal");
     if (key != "time" && key != "budget")
       throw Error({.where = "--goal", .expected = "time=... or budget=...", .given = quoted(key)});
+    const std::string other = "," + goal + ",";
+    if (other.find("," + key + "=") != other.rfind("," + key + "="))
+      throw Error({.where = "--goal", .message = fmt::format("{} twice", quoted(key))});
     study = study.with(key == "time" ? "constraints.deadline" : "constraints.budget",
                        fmt::format("\"{}\"", value));
     begin = end + 1;
