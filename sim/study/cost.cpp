@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kHour = 3600;
 constexpr double kJoulesPerKwh = 3.6e6;
-constexpr double kRounding = 1e-6;
+constexpr double kPartOfPort = 1e-6;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ ClusterSize size_of(const Topology& topology) {
     if (const double rate = rate_of(i); rate > 0 && (port == 0 || rate < port)) port = rate;
   for (std::size_t i = 0; i < topology.links().size(); ++i)
     if (const double rate = rate_of(i); rate > 0)
-      size.ports += std::llround(std::ceil(rate / port - kRounding));
+      size.ports += std::llround(std::ceil(rate / port - kPartOfPort));
   return size;
 }
 
