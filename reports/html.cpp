@@ -83,7 +83,7 @@ std::string html_page(std::string_view title, std::string_view record, std::stri
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<title>{}</title>\n<style>",
-      kPolicy, for_html(title));
+      kPolicy, for_html(printable(title)));
   page += bundle.style;
   page +=
       "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n<noscript>This page draws itself with "

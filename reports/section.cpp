@@ -10,7 +10,8 @@ std::string markdown_line(const std::vector<std::string>& row, std::size_t colum
   std::string line = "|";
   for (std::size_t c = 0; c < columns; ++c) {
     std::string cell = c < row.size() ? row[c] : "";
-    for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) cell.insert(at, "\\");
+    for (std::size_t at = 0; (at = cell.find_first_of("|<`", at)) != std::string::npos; at += 2)
+      cell.insert(at, "\\");
     line += " " + cell + " |";
   }
   return line + "\n";

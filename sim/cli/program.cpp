@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string_view>
 
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
@@ -52,7 +53,9 @@ bool parse_line(CLI::App& app, int argc, const char* const* argv, int& exit_code
 
 bool colours_wanted() {
   const char* no_colour = std::getenv("NO_COLOR");
-  return ::isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return ::isatty(STDOUT_FILENO) != 0 && !is_dumb && (no_colour == nullptr || *no_colour == '\0');
 }
 
 CollectiveKind collective_called(const std::string& name) {

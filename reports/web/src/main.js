@@ -18,8 +18,18 @@ const pages = {
   "busbar.study-result/1": studyPage,
 };
 
+// Names may hold characters that turn the reading direction of all that follows, figures included: they are shown
+// as what they are, as in a terminal.
+const kTurns = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const visible = (text) => text.replace(kTurns, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
+
+function recordOf(text) {
+  if (text.search(kTurns) < 0) return JSON.parse(text);
+  return JSON.parse(text, (key, value) => (typeof value === "string" ? visible(value) : value));
+}
+
 async function start() {
-  const record = JSON.parse(document.getElementById("record").textContent);
+  const record = recordOf(document.getElementById("record").textContent);
   const page = pages[record.schema];
   if (!page) throw new Error(`no page shows ${record.schema}`);
   const packed = document.getElementById("packed");

@@ -9,16 +9,24 @@ import { curves, errors } from "../parts/sweep.js";
 import { warnings } from "./step.js";
 
 export async function sweepPage(r) {
-  const rows = rowsAt(r.rows, "/rows").filter((row) => row.size_bytes > 0 && row.time_s > 0);
+  const every = rowsAt(r.rows, "/rows");
+  const rows = every.filter((row) => row.size_bytes > 0 && row.time_s > 0); // what a logarithmic chart can draw
   const first = r.rows[0];
   const operation = first ? words(first.operation) : "sweep";
   const page = open({
     kicker: "Busbar · collective", title: `${operation} on ${r.cluster}`,
     subtitle: `${first ? count(first.ranks, "rank") : ""}${r.hosts ? ` in ${count(r.hosts, "host")}` : ""}, ${r.type}, calibration ${r.inputs.calibration}`,
-    answer: rows.length > 0 ? answerOf(r, rows) : [["There are no rows."]],
+    answer: rows.length > 0 ? answerOf(r, rows) : alone(operation, every),
   });
-  add(page, [warnings(r.warnings), curves(r, rows), errors(rows), all(r, rows), assumptions(r)]);
+  add(page, [warnings(r.warnings), rows.length > 0 ? curves(r, rows) : null, errors(rows), all(r, every), assumptions(r)]);
   close(page, r);
+}
+
+// A barrier moves no bytes; a single rank takes no time.
+function alone(operation, rows) {
+  if (rows.length === 0) return [["There are no rows."]];
+  const last = rows[rows.length - 1];
+  return [[`${operation} takes `, figureOf(time(last.time_s), last.time_s, `${last.at}/time_s`), last.size_bytes > 0 ? ` at ${binary(last.size_bytes)}.` : "."]];
 }
 
 function answerOf(r, rows) {

@@ -24,6 +24,7 @@ function judged(v, at) {
   const wide = tolerance === undefined ? [] : [within ? ", within the tolerance of " : ", beyond the tolerance of ", figureOf(percent(tolerance), tolerance, `${at}/verdict/tolerance`)];
   return [
     error === undefined ? [`${v.suite}: there is no ${what} on both sides to compare.`]
+      : what.startsWith("median") ? ["Half of ", figureOf(integer(v.summary.rows), v.summary.rows, `${at}/summary/rows`), " predictions are within ", figureOf(percent(error), error, `${at}/verdict/error`), ...wide, "."]
       : [`The predicted ${what} is off by `, figureOf(signedPercent(error), error, `${at}/verdict/error`), ...wide, "."],
     v.explanation ? [v.explanation] : null,
   ];
