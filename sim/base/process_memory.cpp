@@ -3,9 +3,9 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 namespace busbar {
 
@@ -13,8 +13,8 @@ namespace busbar {
 
 namespace {
 
-constexpr std::size_t kHeap = std::size_t{2} << 30;             // address space alone, until it is touched
-constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20;  // of x86-64 and of arm64 with pages of 4 KiB
+constexpr std::size_t kHeap = std::size_t{2} << 30;       // address space alone, until it is touched
+constexpr std::size_t kLargePage = std::size_t{2} << 20;  // of x86-64 and of arm64 with pages of 4 KiB
 
 }  // namespace
 
@@ -24,9 +24,10 @@ void prepare_memory() {
   // The heap grows by the block and keeps it, so that it can be told of all pages to come.
   void* block = std::malloc(kHeap);
   if (block == nullptr) return;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(block) + kLargePage - 1) & ~(kLargePage - 1);
-  const auto end = (reinterpret_cast<std::uintptr_t>(block) + kHeap) & ~(kLargePage - 1);
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  void* begin = block;
+  std::size_t length = kHeap;
+  if (std::align(kLargePage, kLargePage, begin, length) != nullptr)
+    ::madvise(begin, length / kLargePage * kLargePage, MADV_HUGEPAGE);
   std::free(block);
 }
 

@@ -4,8 +4,13 @@
 
 namespace busbar {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
 void add_sensitivity(nlohmann::ordered_json& j, const std::vector<SensitivityRecord>& records) {
-  using Json = nlohmann::ordered_json;
   if (records.empty()) return;
   j["sensitivity"] = Json::array();
   for (const SensitivityRecord& s : records) {
