@@ -149,16 +149,11 @@ int fit_profile(const CalibrateLine& o, const Topology& topology) {
   return found.report.misfit ? static_cast<int>(ErrorKind::kTolerance) : 0;
 }
 
-// A profile in place of the measurements that it is made of could not be made again.
-void check_files(const CalibrateLine& o) {
-  check_outputs(std::vector<std::string>{o.output, o.json, o.html, o.csv, o.markdown}, o.from);
-}
-
 }  // namespace
 
 int run_calibrate(const CalibrateLine& o) {
   if (!o.html.empty()) require_html();
-  check_files(o);
+  check_outputs(std::vector<std::string>{o.output, o.json, o.html, o.csv, o.markdown}, o.from);
   if (!o.show.empty()) return show(o);
   const Topology topology = read_topology(JsonDocument::load(find_input(o.topology, "topologies")), 1);
   return o.check ? check(o, topology) : fit_profile(o, topology);

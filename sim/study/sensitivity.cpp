@@ -42,8 +42,8 @@ class StepTimes {
     const double round_s = last.seconds() - before_->step_time(scales).seconds();
     return Time::from_seconds(last.seconds() + rounds_ * round_s);
   }
-  /// What the step takes beyond the studied trace.
-  [[nodiscard]] Time repeated() { return at() - last_.step_time(); }
+  /// What a step of this time takes beyond the studied trace.
+  [[nodiscard]] Time repeated(Time step) { return before_ ? step - last_.step_time() : Time::zero(); }
 
  private:
   Rerun last_;
@@ -158,8 +158,9 @@ std::vector<SensitivityRecord> sensitivity(const StudiedStep& step, std::size_t 
                    [](const auto& a, const auto& b) { return *a.better < *b.better; });
   if (!batch.valid()) return records;
   BatchTimes of_batches = batch.get();
+  const Time repeated = times.repeated(base);
   for (std::optional<Time>* time : {&of_batches.more, &of_batches.less})
-    if (*time) **time += times.repeated();
+    if (*time) **time += repeated;
   const std::int64_t now =
       step.repeated.shorter != nullptr ? step.repeated.global_batch : step.workload->batch.global;
   if (auto record = of_batch(of_batches, now, base)) records.push_back(std::move(*record));

@@ -122,7 +122,7 @@ void add_changes(Study& study) {
   if (a.cost_per_1e12_tokens && b.cost_per_1e12_tokens && *b.cost_per_1e12_tokens > 0)
     study.changes.push_back(price_sentence(other, *b.cost_per_1e12_tokens / *a.cost_per_1e12_tokens));
   for (const ScalingCurve& curve : study.curves)
-    if (curve.knee && *curve.knee < curve.points.back().gpus)
+    if (curve.knee)
       study.changes.push_back(
           fmt::format("{} ({} scaling): beyond {} GPUs each added GPU brings less than half of what "
                       "those of the smallest cluster do",
@@ -180,10 +180,10 @@ void add_assumptions(Study& study, const StudySpec& spec) {
           "the study");
   }
   const FailureSpec& f = spec.failures;
-  if (!f.given())
+  if (!f.given()) {
     add("failures", "none: days and cost are those of a run without failures and checkpoints", "assumed",
         "the study has no \"failures\"");
-  if (f.given()) {
+  } else {
     add("restart after a failure", duration_text(f.restart_s), "assumed", "the study, or 10 min");
     if (f.repair_s > 0)
       add("repair of a host", fmt::format("{}, {} hosts stand by", duration_text(f.repair_s), f.spares),
