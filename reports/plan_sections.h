@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/section.h"
+#include "reports/record_table.h"
 #include "sim/result/study.h"
 
 namespace busbar {
@@ -20,12 +20,12 @@ namespace busbar {
 /// Sentences: what is recommended, the runner-up, what would change it, what may go wrong.
 [[nodiscard]] std::vector<std::string> recommendation(const Study& study);
 
-[[nodiscard]] Section clusters_section(const Study& study);
-[[nodiscard]] Section layouts_section(const Study& study, const ClusterRecord& cluster, std::size_t top);
-[[nodiscard]] Section exclusions_section(const ClusterRecord& cluster);
-[[nodiscard]] Section front_section(const Study& study);
-[[nodiscard]] Section scaling_section(const ScalingCurve& curve);
-[[nodiscard]] Section goodput_section(const ClusterRecord& cluster);
-[[nodiscard]] Section assumptions_section(const Study& study);
+[[nodiscard]] RecordTable clusters_section(const Study& study);
+[[nodiscard]] RecordTable layouts_section(const Study& study, const ClusterRecord& cluster, std::size_t top);
+[[nodiscard]] RecordTable exclusions_section(const ClusterRecord& cluster);
+[[nodiscard]] RecordTable front_section(const Study& study);
+[[nodiscard]] RecordTable scaling_section(const ScalingCurve& curve);
+[[nodiscard]] RecordTable goodput_section(const ClusterRecord& cluster);
+[[nodiscard]] RecordTable assumptions_section(const Study& study);
 
 }  // namespace busbar

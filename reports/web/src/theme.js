@@ -1,5 +1,7 @@
 // Colours of the page for charts: read from the style sheet, so that light, dark and print have one source.
 
+import { shortened } from "./format.js";
+
 /** Okabe & Ito's palette in an order that keeps neighbours apart; see style.css. */
 const kNames = ["blue", "orange", "green", "purple", "sky", "vermilion", "yellow", "grey"];
 
@@ -47,6 +49,31 @@ export function axis(c, more = {}) {
     ...rest,
   };
 }
+
+/** Room for a name in a legend, in characters. */
+export const legendRoom = (width) => (width < 500 ? 30 : 60);
+
+/** Names down the side of bars, in `room` pixels; both ends of those that are longer. */
+export function names(c, list, room) {
+  return axis(c, { type: "category", inverse: true, data: list.map((_, i) => i), splitLine: { show: false },
+    axisLabel: { color: c.ink, interval: 0, hideOverlap: false, width: room, overflow: "break", lineHeight: 13,
+      formatter: (i) => shortened(list[i], Math.floor((1.55 * room) / 6.8)) } });
+}
+
+/** A logarithmic axis over sizes or counts, with powers of two at its ticks, however few values there are. */
+export function doubling(c, values, width, { formatter, room = 1, ...more }) {
+  const low = Math.min(...values) / (room * (values.every((v) => v === values[0]) ? 2 : 1));
+  const high = Math.max(...values) * (room * (values.every((v) => v === values[0]) ? 2 : 1));
+  const first = Math.ceil(Math.log2(low) - 1e-9);
+  const last = Math.floor(Math.log2(high) + 1e-9);
+  const stride = Math.max(1, Math.ceil((last - first + 1) / Math.max(2, Math.floor(width / 90))));
+  const customValues = [];
+  for (let k = first; k <= last; k += stride) customValues.push(2 ** k);
+  return axis(c, { type: "log", logBase: 2, min: low, max: high, splitLine: { show: false }, axisTick: { show: false, customValues }, axisLabel: { formatter, customValues }, ...more });
+}
+
+/** Dots that are seen as such even on a thin line. */
+export const kDotted = [2, 4];
 
 let onChange = [];
 export function whenThemeChanges(action) {

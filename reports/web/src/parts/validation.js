@@ -1,7 +1,7 @@
 // Charts of errors.
 import { figure, tip } from "../chart.js";
 import { column, table } from "../table.js";
-import { axis, base } from "../theme.js";
+import { axis, base, doubling, names } from "../theme.js";
 import { count, integer, percent, signedPercent, tick } from "../format.js";
 
 const kBand = 0.1;
@@ -12,7 +12,7 @@ export function strategyOf(row) {
   return [...new Set(named)].join(" + ");
 }
 
-export function scatter({ rows, unit, format, title, id, rowsAtId }) {
+export function scatter({ rows, unit, format, title, id, rowsAtId, thin }) {
   const x = (row) => row[`measured_${unit}`];
   const y = (row) => row[`predicted_${unit}`];
   const kinds = [...new Set(rows.map((row) => row.gpu || row.system))];
@@ -34,25 +34,25 @@ export function scatter({ rows, unit, format, title, id, rowsAtId }) {
         data: rows.filter((row) => (row.gpu || row.system) === kind).map((row) => ({ value: [x(row), y(row)], row })) }))],
   });
   return figure({ title: capital(title), id, option, tableAt: rowsAtId, height: (width) => Math.min(560, Math.max(340, width * 0.5)),
-    says: "On the line a prediction is exact; the dashed lines are 10 % off. Above: predicted too slow, or too large.",
-    alt: `Predicted against measured of ${count(rows.length, "row")}; ${percent(rows.filter((row) => Math.abs(row.error) <= kBand).length / rows.length)} within 10 %` });
+    says: `On the line a prediction is exact; the dashed lines are 10 % off. Above: predicted too slow, or too large.${thin}`,
+    alt: `Predicted against measured of ${count(rows.length, "row")}; ${integer(rows.filter((row) => Math.abs(row.error) <= kBand).length)} of them within 10 %` });
 }
 
-export function bySize({ rows, title, id, rowsAtId }) {
+export function bySize({ rows, title, id, rowsAtId, thin }) {
   const list = rows.filter((row) => row.gpus > 0);
   const most = Math.max(0.2, ...list.map((row) => Math.abs(row.error)));
   const cut = Math.min(most, 1) * 1.08;
   const option = (width, c) => ({
     ...base(c), grid: { ...base(c).grid, top: 12, bottom: 34, right: 16 },
     tooltip: { ...base(c).tooltip, formatter: (p) => tip(list[p.dataIndex].what, [["system", list[p.dataIndex].system], ["error", signedPercent(list[p.dataIndex].error)]]) },
-    xAxis: axis(c, { type: "log", logBase: 2, name: "GPUs", nameLocation: "middle", nameGap: 22, axisLabel: { formatter: integer }, splitLine: { show: false } }),
+    xAxis: doubling(c, list.map((row) => row.gpus), width, { formatter: integer, room: 1.3, name: "GPUs", nameLocation: "middle", nameGap: 22 }),
     yAxis: axis(c, { type: "value", min: -cut, max: cut, axisLabel: { formatter: tick(signedPercent), showMinLabel: false, showMaxLabel: false } }),
     series: [{ type: "scatter", symbolSize: 7, itemStyle: { color: c.blue, opacity: 0.55 }, data: list.map((row) => [row.gpus, Math.max(-cut, Math.min(cut, row.error))]),
       markArea: { silent: true, itemStyle: { color: c.green, opacity: 0.12 }, data: [[{ yAxis: -kBand }, { yAxis: kBand }]] },
       markLine: { silent: true, symbol: "none", lineStyle: { color: c.soft, type: "solid" }, label: { show: false }, data: [{ yAxis: 0 }] } }],
   });
   return figure({ title: capital(title), id, height: 300, option, tableAt: rowsAtId,
-    says: `Green: within 10 %.${most > cut ? ` Errors beyond ${percent(cut)} are drawn at the edge.` : ""}`, alt: `Error by number of GPUs of ${count(list.length, "row")}; the table of rows lists them` });
+    says: `Green: within 10 %.${most > cut ? ` Errors beyond ${percent(cut)} are drawn at the edge.` : ""}${thin}`, alt: `Error by number of GPUs of ${count(list.length, "row")}; the table of rows lists them` });
 }
 
 export function byGroup({ groups, name, title, id, derived }) {
@@ -65,18 +65,17 @@ export function byGroup({ groups, name, title, id, derived }) {
     tooltip: { ...base(c).tooltip, formatter: (p) => { const g = shown[p.dataIndex]; return tip(g[name], [["rows", integer(g.rows)], ["median", percent(g.median_abs_error)],
       ["90th", percent(g.p90)], ["worst", signedPercent(g.worst)], ["bias", signedPercent(g.bias)]]); } },
     xAxis: axis(c, { type: "value", min: 0, axisLabel: { formatter: (v) => `${Math.round(100 * v)} %` } }),
-    yAxis: axis(c, { type: "category", inverse: true, data: shown.map((g) => `${g[name]} (${integer(g.rows)})`), splitLine: { show: false },
-      axisLabel: { color: c.ink, width: width < 500 ? 120 : 260, overflow: "truncate" } }),
+    yAxis: names(c, shown.map((g) => `${g[name]} (${integer(g.rows)})`), width < 500 ? 120 : 260),
     series: [
       { name: "median", type: "bar", barMaxWidth: 12, itemStyle: { color: c.blue, borderRadius: 2 }, data: shown.map((g) => g.median_abs_error),
-        markLine: { silent: true, symbol: "none", lineStyle: { color: c.green, type: "dashed" }, label: { formatter: "10 %", color: c.soft, position: "end", rotate: 0 }, data: [{ xAxis: kBand }] } },
+        markLine: { silent: true, symbol: "none", lineStyle: { color: c.green, type: "dashed" }, label: { show: false }, data: [{ xAxis: kBand }] } },
       { name: "90th percentile", type: "scatter", symbol: "rect", symbolSize: [3, 14], itemStyle: { color: c.ink }, data: shown.map((g) => g.p90) },
     ],
   });
   const from = derived ? () => null : undefined;
   const figures = [["rows", "rows", integer], ["median", "median_abs_error", percent], ["90th", "p90", percent], ["worst", "worst", signedPercent], ["bias", "bias", signedPercent]];
-  return figure({ title: capital(title), id, height: 24 * shown.length + 62, option,
-    says: `Of absolute errors; in brackets the number of rows.${sorted.length > shown.length ? ` The ${shown.length} largest of ${sorted.length}.` : ""}`,
+  return figure({ title: capital(title), id, height: (width) => (width < 500 ? 32 : 28) * shown.length + 62, option,
+    says: `Of absolute errors; in brackets the number of rows; dashed: 10 %.${sorted.length > shown.length ? ` The ${shown.length} largest of ${sorted.length}.` : ""}`,
     alt: `${title}: ${shown.map((g) => `${g[name]} ${percent(g.median_abs_error)}`).join(", ")}`,
     table: table([column(name === "name" ? "strategy" : name, { key: name }), ...figures.map(([label, key, format]) => column(label, { key, format, from, unit: key === "rows" ? "" : "share" }))], sorted, { name: id }) });
 }
