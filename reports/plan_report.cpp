@@ -12,9 +12,9 @@ namespace {
 
 std::string heading(const Study& study) {
   std::string text =
-      fmt::format("{}: {} ({:.3g} parameters), sequence {}, global batch {}", printable(study.name),
-                  printable(study.model), study.parameters, study.sequence, study.global_batch);
-  if (study.tokens) text += fmt::format(", {:.3g} tokens", *study.tokens);
+      fmt::format("{}: {} ({} parameters), sequence {}, global batch {}", printable(study.name),
+                  printable(study.model), scaled_text(study.parameters), study.sequence, study.global_batch);
+  if (study.tokens) text += fmt::format(", {} tokens", scaled_text(*study.tokens));
   return text;
 }
 

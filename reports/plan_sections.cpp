@@ -14,22 +14,13 @@ namespace {
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
 
-// "1.72 M".
-std::string scaled(double amount) {
-  static constexpr std::pair<double, const char*> kSteps[] = {
-      {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
-  for (const auto& [size, name] : kSteps)
-    if (std::abs(amount) >= size) return fmt::format("{:.3g}{}", amount / size, name);
-  return fmt::format("{:.3g}", amount);
-}
-
 using enum Align;
 
 std::string exact(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
 CellModel none() { return {"-", ""}; }
 CellModel duration_cell(double seconds) { return {time_text(seconds), exact(seconds)}; }
 CellModel gigabytes_cell(double bytes) { return {gigabytes(bytes), exact(bytes)}; }
-CellModel scaled_cell(double amount) { return {scaled(amount), exact(amount)}; }
+CellModel scaled_cell(double amount) { return {scaled_text(amount), exact(amount)}; }
 CellModel money_cell(double amount, const std::string& currency) {
   return {money_text(amount, currency), exact(amount)};
 }
@@ -44,12 +35,12 @@ std::string sentence_of(const Study& study, std::size_t number) {
   const LayoutRecord& layout = c.search.ranked.front();
   const PlanFigures& f = c.figures.front();
   std::string text = fmt::format("{}: {}; a step of {}, {} tokens/s", title_of(c), layout.layout,
-                                 time_text(f.step_s), scaled(f.tokens_per_s));
+                                 time_text(f.step_s), scaled_text(f.tokens_per_s));
   if (f.mfu) text += fmt::format(", MFU {}", percent(*f.mfu));
   text += fmt::format(", {} of memory", gigabytes(f.memory_bytes));
   if (f.failures) text += fmt::format(", goodput {}", percent(f.goodput));
-  if (f.train_s) text += fmt::format("; {} for {} tokens", time_text(*f.train_s), scaled(*study.tokens));
-  if (f.gpu_hours) text += fmt::format(", {} GPU-hours", scaled(*f.gpu_hours));
+  if (f.train_s) text += fmt::format("; {} for {} tokens", time_text(*f.train_s), scaled_text(*study.tokens));
+  if (f.gpu_hours) text += fmt::format(", {} GPU-hours", scaled_text(*f.gpu_hours));
   if (f.cost) text += ", " + money_text(*f.cost, study.currency);
   return text;
 }
@@ -63,6 +54,14 @@ std::string title_of(const ClusterRecord& c) {
   return text;
 }
 
+std::string scaled_text(double amount) {
+  static constexpr std::pair<double, const char*> kSteps[] = {
+      {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
+  for (const auto& [size, name] : kSteps)
+    if (std::abs(amount) >= size) return fmt::format("{:.3g}{}", amount / size, name);
+  return fmt::format("{:.3g}", amount);
+}
+
 std::string time_text(double seconds) {
   if (!std::isfinite(seconds)) return "never";
   if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
@@ -74,7 +73,9 @@ std::string time_text(double seconds) {
   return fmt::format("{:.3g} years", seconds / (365 * kDay));
 }
 
-std::string money_text(double amount, const std::string& currency) { return scaled(amount) + " " + currency; }
+std::string money_text(double amount, const std::string& currency) {
+  return scaled_text(amount) + " " + currency;
+}
 
 std::vector<std::string> recommendation(const Study& study) {
   std::vector<std::string> lines;
@@ -130,7 +131,7 @@ RecordTable clusters_section(const Study& study) {
          shown(f.cost, [&](double v) { return money_cell(v, study.currency); }),
          shown(f.energy_j,
                [](double j) {
-                 return CellModel{scaled(j / 3600) + "Wh", exact(j)};
+                 return CellModel{scaled_text(j / 3600) + "Wh", exact(j)};
                }),
          name_cell(c.search.ranked.front().layout + (c.why_not.empty() ? "" : " (" + c.why_not + ")"))});
   }
@@ -191,8 +192,9 @@ RecordTable front_section(const Study& study) {
     const PlanFigures& f = c.figures[p.layout];
     const double gpu_hours = static_cast<double>(c.gpus) * 1e12 / f.tokens_per_s / 3600;
     t.rows.push_back({name_cell(title_of(c)), scaled_cell(f.tokens_per_s), gigabytes_cell(f.memory_bytes),
-                      f.cost_per_1e12_tokens ? money_cell(*f.cost_per_1e12_tokens, study.currency)
-                                             : CellModel{scaled(gpu_hours) + " GPU-hours", exact(gpu_hours)},
+                      f.cost_per_1e12_tokens
+                          ? money_cell(*f.cost_per_1e12_tokens, study.currency)
+                          : CellModel{scaled_text(gpu_hours) + " GPU-hours", exact(gpu_hours)},
                       name_cell(c.search.ranked[p.layout].layout)});
   }
   return t;

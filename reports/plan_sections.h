@@ -14,6 +14,8 @@ namespace busbar {
 [[nodiscard]] std::string title_of(const ClusterRecord& cluster);
 /// "33.6 d", "13.5 h", "7.39 s", "412 ms".
 [[nodiscard]] std::string time_text(double seconds);
+/// "1.72 M".
+[[nodiscard]] std::string scaled_text(double amount);
 /// "1.72e+06 USD" as "1.72 M USD".
 [[nodiscard]] std::string money_text(double amount, const std::string& currency);
 

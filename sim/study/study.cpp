@@ -36,9 +36,10 @@ void find_no_layout(ClusterRecord& record) {
   if (s.least_layout.empty()) return miss(record, "no layout fits");
   const double by = s.least_bytes / s.usable_bytes - 1;
   miss(record,
-       fmt::format("no layout fits: the closest, {}, needs {:.1f} GB of the {:.1f} GB that a GPU may use, "
-                   "{:.1f} % too much",
-                   s.least_layout, s.least_bytes / 1e9, s.usable_bytes / 1e9, 100 * by),
+       fmt::format(
+           "no layout fits: {}, which needs least, takes {:.1f} GB of the {:.1f} GB that a GPU may use, "
+           "{} too much",
+           s.least_layout, s.least_bytes / 1e9, s.usable_bytes / 1e9, excess_text(by)),
        by);
 }
 

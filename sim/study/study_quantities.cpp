@@ -150,7 +150,8 @@ std::string amount_text(double amount, const std::string& currency) {
 }
 
 std::string excess_text(double share) {
-  if (share < kFactor) return fmt::format("{:.1f} %", 100 * share);
+  if (share < 1) return fmt::format("{:.1f} %", 100 * share);
+  if (share < kFactor) return fmt::format("{:.0f} %", 100 * share);
   return fmt::format("by a factor of {:.0f}", 1 + share);
 }
 

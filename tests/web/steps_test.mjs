@@ -56,6 +56,28 @@ export const cases = {
     await close();
   },
 
+  "tables of the page name their figures and units as --csv does, and hold the same": async (context) => {
+    runs(context, "simulate", [...kStep, "--json", "before.json", "--quiet"]);
+    const words = [...kStep, "--set", "fabric.nic=50 Gb/s", "--sensitivity", "--compare", "before.json"];
+    const { page } = both(context, "simulate", [...words, "--csv", "step.csv"]);
+    const figures = readFileSync(join(context.folder, "step.csv"), "utf8").trim().split("\n").slice(1).map((line) => line.split(","));
+    const { tab, close } = await opened(context, page);
+    for (const [table, id] of [["split", "waterfall"], ["collectives", "collectives"], ["links", "links"], ["memory", "memory"], ["sensitivity", "sensitivity"], ["compared_1", "compared-0"]]) {
+      await tab.$eval(`#${id} details`, (e) => (e.open = true));
+      const [head, ...rows] = (await downloadOf(tab, `#${id} .actions button:last-child`)).trim().split("\n").map((line) => line.split(","));
+      const mine = figures.filter(([name]) => name === table);
+      assert.ok(mine.length > 0, table);
+      for (const [, , figure, unit, value] of mine) {
+        if (/_up$|_down$/.test(figure) || figure === "algorithm") continue;  // for programs; apart on the page
+        const at = head.indexOf(unit ? `${figure} (${unit})` : figure);
+        assert.ok(at >= 0, `${table}: ${figure} (${unit}) is not in ${head}`);
+        const close = (cell) => cell === value || Math.abs(Number(cell) - Number(value)) <= 1e-5 * Math.abs(Number(value)) + 1e-15;
+        assert.ok(rows.some((row) => close(row[at])), `${table}: no ${figure} of ${value}`);
+      }
+    }
+    await close();
+  },
+
   "an earlier step stands beside it, and names of systems may be long": async (context) => {
     const long = `A cluster with a name ${"that does not end ".repeat(8)}and_one_word_${"x".repeat(90)}`;
     runs(context, "simulate", [...kStep, "--set", `topology.name=${long}`, "--set", "fabric.nic=50 Gb/s", "--json", "slow.json", "--quiet"]);

@@ -115,6 +115,8 @@ export async function fitsEverywhere(context, page) {
   const tables = await dark.tab.$$eval("table", (list) => list.filter((e) => e.offsetParent !== null).map((e) =>
     ({ headed: [...e.querySelectorAll("th")].some((th) => th.innerText.trim().length > 0) })));
   for (const table of tables) assert.ok(table.headed, "a table without headings on paper");
+  await dark.tab.setViewportSize({ width: 718, height: 1047 });  // A4 less margins of 1 cm, at 96 pixels an inch
+  assert.ok((await dark.tab.evaluate(() => document.documentElement.scrollWidth)) <= 718, "wider than paper");
   await dark.close();
 }
 

@@ -68,7 +68,7 @@ export function table(columns, rows, { name, most = 25, caption } = {}) {
     "Download CSV");
   return h("div", { class: "table" },
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption ?? name },
-      h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, h("tr", {}, heads)), body)),
+      h("table", { style: `--columns: ${columns.length}` }, caption ? h("caption", {}, caption) : null, h("thead", {}, h("tr", {}, heads)), body)),
     h("div", { class: "actions" }, more, csv));
 }
 

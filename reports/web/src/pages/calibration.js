@@ -34,9 +34,10 @@ function answerOf(r) {
   const figure = (list, key, format, at) => figureOf(format(list[key]), list[key], `/errors/${at}/${key}`);
   if (after.rows === 0) return [[`${count(r.parameters.length, "number")} of this profile are measured or fitted.`]];
   return [
-    ["The fit follows half of ", figure(after, "rows", integer, "fitted"), " rows within ", figure(after, "median_abs_error", percent, "fitted"),
-      ", nine in ten within ", figure(after, "p90", percent, "fitted"), "."],
-    ["Before it, half were within ", figure(before, "median_abs_error", percent, "before"),
+    after.rows === 1 ? ["The fit follows its one row within ", figure(after, "median_abs_error", percent, "fitted"), "."]
+      : ["The fit follows half of ", figure(after, "rows", integer, "fitted"), " rows within ", figure(after, "median_abs_error", percent, "fitted"),
+        ", nine in ten within ", figure(after, "p90", percent, "fitted"), "."],
+    [after.rows === 1 ? "Before it, within " : "Before it, half were within ", figure(before, "median_abs_error", percent, "before"),
       ...(left.rows > 0 ? [`; of rows that a fit has not seen (${r.errors.left_out} left out at a time), within `, figure(left, "median_abs_error", percent, "cross_validated")] : []), "."],
     [`${count(r.parameters.length, "number")} moved`, r.unpinned.length > 0 ? `; ${integer(r.unpinned.length)} keep their default, because nothing here pins them` : "", r.outliers.length > 0 ? `; the fit does not follow ${count(r.outliers.length, "row")}` : "", "."],
   ];

@@ -39,9 +39,9 @@ function answerOf(r, best, list) {
 function nothing(r, list) {
   const missed = r.clusters.map((cluster, i) => ({ ...cluster, i })).filter((cluster) => cluster.misses !== undefined).sort((a, b) => a.misses - b.misses)[0];
   const why = list.length > 0 ? "each cluster breaks a constraint" : "no layout fits";
-  const by = missed && missed.misses < 10 ? [", by ", figureOf(percent(missed.misses), missed.misses, `/clusters/${missed.i}/misses`)] : [];
+  const by = missed && missed.misses < 10 ? [", which misses by ", figureOf(percent(missed.misses), missed.misses, `/clusters/${missed.i}/misses`)] : [];
   return [[`Nothing qualifies: ${why}.`],
-    missed ? [`${r.clusters.length > 1 ? "The closest is" : "It is"} ${clusterName(missed)}`, ...by, `: ${missed.why_not}.`] : null, ["See below what was left out, and why."]];
+    missed ? [r.clusters.length > 1 ? "The closest is " : "", clusterName(missed), ...by, `: ${missed.why_not}.`] : null, ["See below what was left out, and why."]];
 }
 
 function glance(r, c) {

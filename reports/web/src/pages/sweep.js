@@ -83,5 +83,5 @@ function all(r, rows) {
       column("busbw", { key: "busbw_Bps", unit: "B/s", format: rate }), column("algorithm", { key: "algorithm" }), column("protocol", { key: "protocol" }),
       column("channels", { key: "channels", format: integer }), column("limit", { key: "limit" }),
       ...(measured ? [column("measured", { key: "measured_s", unit: "s", format: time }), column("error", { key: "error", unit: "share", format: signedPercent }),
-        column("measured ran", { key: "measured_choice" })] : []), ...comparedColumns(r)], rows, { name: "sizes", most: 60 }));
+        ...(rows.some((row) => row.measured_choice) ? [column("measured ran", { key: "measured_choice" })] : [])] : []), ...comparedColumns(r)], rows, { name: "sizes", most: 60 }));
 }

@@ -1,8 +1,7 @@
 // Charts of a fit.
 import { figure, tip } from "../chart.js";
 import { column, excerptText, rowsAt, table } from "../table.js";
-import { axis, base, doubling, kDotted, names } from "../theme.js";
-import { readable } from "./assumptions.js";
+import { axis, base, doubling, kDotted, names, steps } from "../theme.js";
 import { binary, count, digits, integer, percent, signedPercent, tick, time, trimmed } from "../format.js";
 
 // Names of tables are long: the end tells them apart.
@@ -14,13 +13,15 @@ export const pointsOf = (r) => rowsAt(r.points ?? [], "/points", r.points_excerp
 export function fitted(points, r) {
   const tables = [...new Set(points.map((p) => p.table))].slice(0, 8);
   const all = new Set(points.map((p) => p.table)).size;
+  const times = points.flatMap((p) => [p.measured_s, p.fitted_s, p.before_s]).filter((t) => t > 0);
+  const [low, high] = [Math.min(...times) / 1.3, Math.max(...times) * 1.3];
   const option = (width, c) => ({
     ...base(c),
     grid: { ...base(c).grid, top: 34 + (width < 700 ? 22 * Math.max(0, tables.length - 1) : 0), bottom: 30, right: 16 },
     legend: { top: 0, left: 0, textStyle: { color: c.soft }, data: tables.map((name) => ({ name, icon: "circle" })), formatter: short, itemHeight: 9, ...(width < 700 ? { orient: "vertical" } : { type: "scroll" }) },
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.point ? detail(p.data.point) : "") },
     xAxis: doubling(c, points.map((p) => p.size_bytes), width, { formatter: binary, room: 1.2 }),
-    yAxis: axis(c, { type: "log", axisLabel: { formatter: tick(time), showMinLabel: false } }),
+    yAxis: axis(c, { type: "log", min: low, max: high, axisTick: { show: false, customValues: steps(low, high) }, axisLabel: { formatter: tick(time), customValues: steps(low, high) } }),
     series: tables.flatMap((name, i) => {
       const list = points.filter((p) => p.table === name).sort((a, b) => a.size_bytes - b.size_bytes);
       return [
@@ -82,7 +83,7 @@ export function intervals(parameters) {
     ...base(c), grid: { ...base(c).grid, top: 8, bottom: 26, right: 20 },
     tooltip: { ...base(c).tooltip, formatter: (p) => { const row = shown[p.dataIndex]; return tip(row.name, [["value", row.value], ["95 %", row.interval.join(" to ")], ["rows", integer(row.rows)]]); } },
     xAxis: axis(c, { type: "log", axisLabel: { formatter: (v) => `${trimmed(digits(v))} ×` }, logBase: 2 }),
-    yAxis: names(c, shown.map((row) => `${readable(row.name)}: ${row.value}`), width < 500 ? 150 : 340),
+    yAxis: names(c, shown.map((row) => `${row.name}: ${row.value}`), width < 500 ? 150 : 340),
     series: [{ type: "custom", data: shown.map((row, i) => [i, row.low, row.high]), encode: { x: [1, 2], y: 0 }, renderItem: (params, api) => {
       const [from, y] = api.coord([api.value(1), api.value(0)]);
       const [to] = api.coord([api.value(2), api.value(0)]);
@@ -94,6 +95,6 @@ export function intervals(parameters) {
     } }],
   });
   return figure({ title: "How well each number is known", id: "intervals", height: (width) => (width < 500 ? 34 : 28) * shown.length + 44, option, tableAt: "numbers",
-    says: `95 % intervals as multiples of the value, widest first. The widest spans ${percent(rows[0].high - rows[0].low)} of its value: ${readable(rows[0].name)}.`,
+    says: `95 % intervals as multiples of the value, widest first. The widest spans ${percent(rows[0].high - rows[0].low)} of its value: ${rows[0].name}.`,
     alt: `Intervals: ${shown.map((row) => `${row.name} ${row.interval.join(" to ")}`).join(", ")}` });
 }

@@ -51,7 +51,7 @@ function drawing(r) {
     height: (width) => placesOf(nodes, width).height, option, ready: (made) => (chart = made),
     table: table([column("from", { value: (e) => nodes[e.from].name }), column("to", { value: (e) => nodes[e.to].name }), column("class", { key: "class" }),
       column("alike", { key: "members", format: integer }), column("capacity", { key: "capacity_Bps", unit: "B/s", format: rate }),
-      column("over the step", { key: "busy_fraction", unit: "share", format: percent }), column("at peak", { key: "peak_fraction", unit: "share", format: percent })],
+      column("of the step", { key: "busy_fraction", unit: "share", format: percent }), column("at peak", { key: "peak_fraction", unit: "share", format: percent })],
     rowsAt(r.layout.links, "/layout/links").sort((a, b) => b.busy_fraction - a.busy_fraction), { name: "load" }),
   });
 }
@@ -125,7 +125,7 @@ function list(rows) {
     height: (width) => (width < 500 ? 34 : 30) * shown.length + 62, option,
     table: table([column("link", { key: "name" }), column("class", { key: "class" }), column("alike", { key: "members", format: integer }),
       column("sustains", { key: "capacity_Bps", unit: "B/s", format: rate }), column("datasheet", { key: "nominal_Bps", unit: "B/s", format: rate }),
-      column("carried", { key: "bytes", unit: "bytes", format: bytes }), column("over the step", { key: "busy_fraction", unit: "share", format: percent }),
+      column("carried", { key: "bytes", unit: "bytes", format: bytes }), column("of the step", { key: "busy_fraction", unit: "share", format: percent }),
       column("at peak", { key: "peak_fraction", unit: "share", format: percent })], rows, { name: "links" }),
   });
 }

@@ -1,7 +1,7 @@
 // Charts of a study: what each candidate costs and takes, how throughput grows, what was left out.
 import { figure, section, tip } from "../chart.js";
 import { column, table } from "../table.js";
-import { axis, base, doubling, kDotted, legendRoom, names } from "../theme.js";
+import { axis, base, doubling, kDotted, legendRoom, names, steps } from "../theme.js";
 import { bytes, count, digits, flops, integer, percent, rate, tick, time, shortened, trimmed } from "../format.js";
 
 const kSymbols = ["circle", "triangle", "diamond", "rect", "roundRect"];
@@ -24,14 +24,6 @@ export const energy = (joules) => (joules >= 3.6e12 ? `${digits(joules / 3.6e12)
 /** What sizes of one cluster share, and what one of them is called. */
 export const kindName = (cluster) => [cluster.name, cluster.variant].filter(Boolean).join(", ");
 export const clusterName = (cluster) => `${count(cluster.gpus, "GPU")} of ${kindName(cluster)}${cluster.scaling === "weak" ? ` (weak scaling, batch ${integer(cluster.global_batch)})` : ""}`;
-
-/** 1, 2 and 5 times powers of ten between two amounts. */
-function steps(low, high) {
-  const list = [];
-  for (let ten = 10 ** Math.floor(Math.log10(low)); ten <= high; ten *= 10)
-    for (const k of [1, 2, 5]) if (k * ten >= low && k * ten <= high) list.push(k * ten);
-  return list;
-}
 
 /** An axis that shows values that lie close together apart: logarithmic only where they span more than a decade. */
 export function spanOf(values, formatter) {
@@ -129,7 +121,7 @@ export function pareto(r, list) {
     ],
   });
   return figure({ title: `${xName[0].toUpperCase()}${xName.slice(1)} against ${yName}`, id: "pareto", height: (width) => (width < 500 ? 340 : 430), option,
-    says: `Each point is a simulated layout. Full colour: no other is better in time, memory and cost together. The outlined one is the answer.${leftOut(r)}`,
+    says: `Each point is a simulated layout. Full colour: no other is better in time, memory and cost together.${list.some((c) => c.best) ? " The outlined one is the answer." : ""}${leftOut(r)}`,
     alt: `Candidates: ${front.map((k) => `${k.layout} on ${k.clusterName}, ${xFormat(k[x])}, ${yFormat(k[y])}`).join("; ")}`,
     table: table(columnsOf(r), [...list].sort((a, b) => a[x] - b[x]), { name: "candidates", most: 30 }) });
 }
@@ -191,6 +183,6 @@ export function exclusionsOf(r) {
 export const searched = (r) => {
   const sum = (key) => r.clusters.reduce((total, cluster) => total + (cluster.search?.[key] ?? 0), 0);
   const open = sum("open");
-  return `${count(sum("enumerated"), "layout")} were considered: ${integer(sum("excluded"))} excluded, ${integer(sum("screened"))} bounded in closed form, ${integer(sum("simulated"))} simulated. ${open === 0
+  return `${count(sum("enumerated"), "layout")} were considered: ${integer(sum("excluded"))} excluded, ${integer(sum("screened"))} bounded in closed form, ${integer(sum("simulated"))} simulated. ${sum("simulated") === 0 ? "" : open === 0
     ? "No other can be better: the answer is proven." : `${integer(open)} might still be better than the best found.`}`;
 };

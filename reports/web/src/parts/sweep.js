@@ -20,6 +20,8 @@ const kSymbols = { LL: "circle", LL128: "triangle", Simple: "diamond" };
 
 export const measuredBusbw = (row) => (row.busbw_Bps * row.time_s) / row.measured_s;
 
+// Colours that neither algorithms nor what was measured have.
+const kOthers = ["purple", "sky", "grey", "yellow"];
 const kDashes = [[6, 4], [2, 3], [10, 4, 2, 4], [1, 4]];
 
 // A log axis starts at a positive size; nothing is drawn of size 0.
@@ -62,7 +64,7 @@ function chart({ record, rows, y, format, title, id, says, lines, logarithmic, c
       seriesOf(rows, c, width - 80, y, true),
       ...(measured.length > 0 ? [{ name: "measured", type: "scatter", symbol: "circle", symbolSize: 10, z: 6, itemStyle: { color: "transparent", borderColor: c.vermilion, borderWidth: 2 },
         data: measured.map((row) => ({ value: [row.size_bytes, y({ ...row, time_s: row.measured_s, busbw_Bps: measuredBusbw(row) })], at: rows.indexOf(row) })) }] : []),
-      ...compared.map((other, i) => ({ name: other.name, type: "line", symbolSize: 7, z: 3, lineStyle: { type: kDashes[i % 4], color: c.list[(i + 5) % 8] }, itemStyle: { color: c.list[(i + 5) % 8] },
+      ...compared.map((other, i) => ({ name: other.name, type: "line", symbolSize: 7, z: 3, lineStyle: { type: kDashes[i % 4], color: c[kOthers[i % kOthers.length]] }, itemStyle: { color: c[kOthers[i % kOthers.length]] },
         data: other.rows.filter((row) => row.size_bytes > 0 && y(row) > 0).map((row) => ({ value: [row.size_bytes, y(row)], other: row, symbol: kSymbols[row.protocol] ?? "circle" })) })),
       ...rates.map((line, i) => ({ name: line.what, type: "line", data: [], markLine: { symbol: "none", silent: true, lineStyle: { color: c.ink, type: "dashed", width: 1 },
         label: { formatter: `${line.what}: ${rate(line.rate_Bps)}`, position: i === 0 ? "insideStartTop" : "insideStartBottom", color: c.ink }, data: [{ yAxis: line.rate_Bps }] } })),

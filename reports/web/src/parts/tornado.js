@@ -36,8 +36,8 @@ export function tornado(r) {
     says: `Change of the step time, to first order, when one parameter changes by 10 % and all else stays. Left of the line the step gets shorter.${rows.length > shown.length ? ` ${count(rows.length - shown.length, "parameter")} more in the table, without visible effect.` : ""}`,
     alt: `Sensitivity: ${shown.map((row) => `10 % more ${row.words} ${signedPercent(up(row))}`).join(", ")}`,
     height: (width) => (width < 500 ? 32 : 28) * shown.length + 62, option,
-    table: table([column("parameter", { key: "words", from: (row) => row.from, wide: true }), column("as it is", { key: "value" }), column("elasticity", { key: "elasticity", unit: "d ln step / d ln parameter", format: digits }),
-      column("10 % more", { value: up, unit: "share of the step", format: signedPercent }),
-      column("10 % less", { value: down, unit: "share of the step", format: signedPercent }), column("10 % better, simulated", { key: "change_10_percent_better", unit: "share of the step", format: signedPercent })], rows, { name: "sensitivity" }),
+    table: table([column("parameter", { key: "words", from: (row) => row.from, wide: true }), column("now", { key: "value" }), column("elasticity", { key: "elasticity", format: digits }),
+      column("10 % more", { value: up, unit: "share", format: signedPercent }),
+      column("10 % less", { value: down, unit: "share", format: signedPercent }), column("10 % better", { key: "change_10_percent_better", unit: "share", format: signedPercent })], rows, { name: "sensitivity" }),
   });
 }

@@ -1,7 +1,7 @@
 // Charts of errors.
 import { figure, tip } from "../chart.js";
 import { column, table } from "../table.js";
-import { axis, base, doubling, names } from "../theme.js";
+import { axis, base, doubling, names, steps, twos } from "../theme.js";
 import { count, integer, percent, signedPercent, tick } from "../format.js";
 
 const kBand = 0.1;
@@ -18,6 +18,7 @@ export function scatter({ rows, unit, format, title, id, rowsAtId, thin }) {
   const kinds = [...new Set(rows.map((row) => row.gpu || row.system))];
   const low = Math.min(...rows.map((row) => Math.min(x(row), y(row)))) / 1.3;
   const high = Math.max(...rows.map((row) => Math.max(x(row), y(row)))) * 1.3;
+  const ticks = unit === "bytes" ? twos(low, high, 8) : steps(low, high);
   const symbols = ["circle", "triangle", "diamond", "rect", "roundRect"];
   const line = (factor, c, type, name) => ({ name, type: "line", data: [[low, low * factor], [high, high * factor]], symbol: "none", silent: true, z: 1, tooltip: { show: false },
     lineStyle: { color: c.soft, width: 1, type } });
@@ -27,8 +28,8 @@ export function scatter({ rows, unit, format, title, id, rowsAtId, thin }) {
     legend: { top: 0, left: 0, type: "scroll", itemWidth: 12, itemHeight: 10, textStyle: { color: c.soft }, data: kinds },
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.row ? tip(p.data.row.what, [["system", p.data.row.system], ["measured", format(x(p.data.row))],
       ["predicted", format(y(p.data.row))], ["error", signedPercent(p.data.row.error)]]) : "") },
-    xAxis: axis(c, { type: "log", name: "measured", nameLocation: "middle", nameGap: 22, min: low, max: high, axisLabel: { formatter: tick(format), showMinLabel: false, showMaxLabel: false } }),
-    yAxis: axis(c, { type: "log", name: "predicted", nameLocation: "end", nameGap: 6, min: low, max: high, axisLabel: { formatter: tick(format), showMinLabel: false, showMaxLabel: false } }),
+    xAxis: axis(c, { type: "log", name: "measured", nameLocation: "middle", nameGap: 22, min: low, max: high, axisTick: { show: false, customValues: ticks }, axisLabel: { formatter: tick(format), customValues: ticks } }),
+    yAxis: axis(c, { type: "log", name: "predicted", nameLocation: "end", nameGap: 6, min: low, max: high, axisTick: { show: false, customValues: ticks }, axisLabel: { formatter: tick(format), customValues: ticks } }),
     series: [line(1, c, "solid"), line(1 + kBand, c, "dashed"), line(1 - kBand, c, "dashed"),
       ...kinds.map((kind, i) => ({ name: kind, type: "scatter", symbol: symbols[i % symbols.length], symbolSize: 7, itemStyle: { color: c.list[i % 8], opacity: 0.75 },
         data: rows.filter((row) => (row.gpu || row.system) === kind).map((row) => ({ value: [x(row), y(row)], row })) }))],
