@@ -108,7 +108,8 @@ std::string step_html(const RunResult& result) {
 }
 
 std::string sweep_html(const Sweep& sweep) {
-  return html_page(fmt::format("{} on {}", operation_of(sweep), sweep.cluster_name), write_sweep(thinned(sweep, kMostOnPage)));
+  return html_page(fmt::format("{} on {}", operation_of(sweep), sweep.cluster_name),
+                   write_sweep(thinned(sweep, kMostOnPage)));
 }
 
 std::string validation_html(std::span<const Validation> suites) {
@@ -118,7 +119,8 @@ std::string validation_html(std::span<const Validation> suites) {
 }
 
 std::string calibration_html(const CalibrationReport& report) {
-  return html_page(fmt::format("Profile {}", report.profile), write_calibration(thinned(report, kMostOnPage)));
+  return html_page(fmt::format("Profile {}", report.profile),
+                   write_calibration(thinned(report, kMostOnPage)));
 }
 
 std::string comparison_html(const ProfileComparison& comparison) {
@@ -130,6 +132,8 @@ std::string health_html(const HealthReport& report) {
   return html_page(fmt::format("Health of {}", report.topology), write_health(report));
 }
 
-std::string study_html(const Study& study) { return html_page(study.name, write_study(thinned(study, kMostOnPage))); }
+std::string study_html(const Study& study) {
+  return html_page(study.name, write_study(thinned(study, kMostOnPage)));
+}
 
 }  // namespace busbar

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { both, chartsAreWhole, downloadOf, excerptOf, figuresEqual, fitsEverywhere, opened, runs, wordsOf } from "./support.mjs";
 
@@ -52,6 +52,19 @@ export const cases = {
     assert.match(await wordsOf(tab, ".answer"), /At 1 GiB it takes [\d.]+ % less time than /);
     await close();
     await fitsEverywhere(context, page);
+  },
+
+  "the table of the page names its figures as --csv does": async (context) => {
+    writeFileSync(join(context.folder, "m.csv"), "operation,ranks,size_bytes,time_us\nall_reduce,8,1048576,40\nall_reduce,8,1073741824,4100\n");
+    const { page } = both(context, "simulate", ["--topology", "dgx1x8.json", "--collective", "all_reduce", "--sizes", "1M:1G:2", "--measured", "m.csv", "--csv", "sweep.csv"]);
+    const named = readFileSync(join(context.folder, "sweep.csv"), "utf8").split("\n")[0].split(",").map((head) => head.replace(/_(bytes|us|GBps|percent)$/, ""));
+    const { tab, close } = await opened(context, page);
+    const heads = (await downloadOf(tab, "#sizes .actions button:last-child")).split("\n")[0].split(",");
+    for (const head of heads) {
+      assert.ok(named.includes(head.replace(/ \(.*\)$/, "")), head);
+      if (/^(size|time|algbw|busbw|measured|error)/.test(head)) assert.match(head, / \((bytes|s|B\/s|share)\)$/);
+    }
+    await close();
   },
 
   "of 15,000 sizes a page has what can be told apart": async (context) => {

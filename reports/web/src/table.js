@@ -24,13 +24,13 @@ export const excerptText = (excerpt, what, kept = "") => (excerpt ? ` This page 
 
 // Texts of several words need room, or each word gets its own line; a word longer than any room may be broken.
 const kWide = 24;
-const kLongWord = 28;
+const kLongWord = 40;
 
 function shapeOf(column, rows) {
   if (!column.left) return "right";
   const longest = rows.slice(0, 300).reduce((a, row) => { const text = String(column.value(row) ?? ""); return text.length > a.length ? text : a; }, "");
   const word = Math.max(...longest.split(/\s/).map((part) => part.length));
-  return `left${column.wide || longest.length > kWide ? " wide" : ""}${word > kLongWord ? " long" : ""}`;
+  return `left${column.wide || longest.length > kWide ? " wide" : " short"}${word > kLongWord ? " long" : ""}`;
 }
 
 function cellOf(column, row, shape) {

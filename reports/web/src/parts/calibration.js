@@ -31,7 +31,7 @@ export function fitted(points, r) {
       ];
     }),
   });
-  return figure({ title: "Points and fit", id: "fit", height: (width) => (width < 500 ? 320 : 420), option,
+  return figure({ title: "Points and fit", id: "fit", height: (width) => (width < 500 ? 320 : 420) + (width < 700 ? 22 * (tables.length - 1) : 0), option,
     says: `Points: measured (open: the fit does not follow it). Lines: fitted; dotted: before the fit.${excerptText(r.points_excerpt, "points", "the largest residuals and what the fit does not follow")}${all > tables.length ? ` The first ${tables.length} of ${all} tables are drawn.` : ""}`,
     alt: `Measured and fitted times of ${count(points.length, "row")}`,
     table: table([column("table", { key: "table" }), column("size", { key: "size_bytes", unit: "bytes", format: integer }), column("measured", { key: "measured_s", unit: "s", format: time }),

@@ -2,7 +2,7 @@
 import { figure, tip } from "../chart.js";
 import { column, table } from "../table.js";
 import { axis, base, names } from "../theme.js";
-import { count, integer, percent, tick, time } from "../format.js";
+import { integer, percent, tick, time } from "../format.js";
 import { common, total, union } from "../intervals.js";
 
 /** Per rank class and group: the union of its transfers, and how much of it lies under a kernel. */
@@ -65,7 +65,7 @@ export function overlap(timeline) {
     title: "Communication behind compute", id: "overlap",
     says: `Time that each group’s transfers are under way, of the rank that speaks for its class. ${worst.open > 0
       ? `Longest in the open: ${worst.name}, ${time(worst.open)} of its ${time(worst.all)} while no kernel runs.` : "All of it is hidden."}${several
-      ? ` Bars are the mean over ${count(rows.length, "rank class and group", "rank classes and groups")} of each kind; the table has every one.` : ""}`,
+      ? ` Bars are means, over the rank classes that have this kind of group; the table has all ${integer(rows.length)} of them.` : ""}`,
     alt: `Overlap of communication with compute: ${shown.map((row) => `${row.name} ${percent(row.hidden / row.all)} hidden`).join(", ")}`,
     height: (width) => (width < 500 ? 32 : 28) * shown.length + 62, option,
     table: table([column("rank class", { key: "program" }), column("rank", { key: "rank" }), column("group", { key: "group" }),

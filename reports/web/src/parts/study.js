@@ -169,7 +169,7 @@ export function splits(list) {
     legend: { top: 0, left: 0, icon: "roundRect", itemWidth: 12, itemHeight: 12, textStyle: { color: c.soft } },
     tooltip: { ...base(c).tooltip, formatter: (p) => tip(label(shown[p.dataIndex]), [[p.seriesName, percent(p.value)], ["step", time(shown[p.dataIndex].step_time_s)]]) },
     xAxis: axis(c, { type: "value", min: 0, max: 1, axisLabel: { formatter: (v) => `${Math.round(100 * v)} %` } }),
-    yAxis: names(c, shown.map(label), width < 500 ? 130 : 380),
+    yAxis: names(c, shown.map(width < 500 ? (k) => k.layout : label), width < 500 ? 150 : 380),
     series: parts.map(([name, key, colour]) => ({ name, type: "bar", stack: "s", barMaxWidth: 16, itemStyle: { color: c[colour] }, data: shown.map((k) => (k[key] ?? 0) / k.step_time_s) })),
   });
   return figure({ title: "Where their steps go", id: "splits", height: (width) => (width < 500 ? 34 : 26) * shown.length + 64, option, says: "Shares of the step time; the answer first, then the front.",
