@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "reports/section.h"
+#include "reports/record_table.h"
 #include "sim/base/error.h"
-#include "sim/base/unit_text.h"
 
 namespace busbar {
 
@@ -14,80 +13,110 @@ namespace {
 
 using enum Align;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
-std::string time_text(double seconds) { return to_text(Time::from_seconds(seconds)); }
-
 std::string interval_of(const CalibratedParameter& p) {
   return p.low.empty() ? "" : fmt::format("{} to {}", p.low, p.high);
 }
 
-Section numbers(const CalibrationReport& r) {
-  Section s{.title = "Numbers",
-            .align = {kLeft, kRight, kLeft, kLeft, kRight},
-            .rows = {{"name", "value", "95 % interval", "origin", "rows"}}};
+RecordTable numbers(const CalibrationReport& r) {
+  RecordTable t{.name = "numbers",
+                .title = "Numbers",
+                .columns = {{"name", "", kLeft},
+                            {"value", ""},
+                            {"95 % interval", "", kLeft, "", Reader::kPeople},
+                            {"low", "", kRight, "", Reader::kPrograms},
+                            {"high", "", kRight, "", Reader::kPrograms},
+                            {"origin", "", kLeft},
+                            {"rows", ""}},
+                .rows = {}};
   for (const CalibratedParameter& p : r.parameters)
-    s.rows.push_back({p.name, p.value, interval_of(p), p.origin, fmt::format("{}", p.rows)});
-  return s;
+    t.rows.push_back({name_cell(p.name),
+                      name_cell(p.value),
+                      {interval_of(p), ""},
+                      name_cell(p.low),
+                      name_cell(p.high),
+                      name_cell(p.origin),
+                      count_cell(static_cast<std::int64_t>(p.rows))});
+  return t;
 }
 
-Section errors(const CalibrationReport& r) {
-  Section s{.title = "Error (predicted / measured - 1)",
-            .align = {kLeft, kRight, kRight, kRight, kRight, kRight},
-            .rows = {{"rows", "median", "mean", "90th", "worst", "bias"}}};
+RecordTable errors(const CalibrationReport& r) {
+  RecordTable t{.name = "errors",
+                .title = "Error (predicted / measured - 1)",
+                .columns = {{"rows", "", kLeft},
+                            {"median", "share"},
+                            {"mean", "share"},
+                            {"90th", "share"},
+                            {"worst", "share"},
+                            {"bias", "share"}},
+                .rows = {}};
   const auto add = [&](const std::string& name, const ErrorFigures& f) {
     if (f.rows > 0)
-      s.rows.push_back({name, percent(f.median), percent(f.mean), percent(f.p90), signed_percent(f.worst),
-                        signed_percent(f.bias)});
+      t.rows.push_back({name_cell(name), share_cell(f.median), share_cell(f.mean), share_cell(f.p90),
+                        change_cell(f.worst), change_cell(f.bias)});
   };
   add("before the fit", r.before);
   add("fitted", r.fit);
   add(fmt::format("left out of the fit, {} at a time", r.left_out), r.cross_validated);
-  return s;
+  return t;
 }
 
-Section unpinned(const CalibrationReport& r) {
-  Section s{.title = "Kept at their default: not pinned by these measurements",
-            .align = {kLeft, kRight, kLeft},
-            .rows = {{"name", "value", "what would pin it"}}};
-  for (const UnpinnedParameter& p : r.unpinned) s.rows.push_back({p.name, p.value, p.measurement});
-  return s;
+RecordTable unpinned(const CalibrationReport& r) {
+  RecordTable t{.name = "unpinned",
+                .title = "Kept at their default: not pinned by these measurements",
+                .columns = {{"name", "", kLeft}, {"value", ""}, {"what would pin it", "", kLeft}},
+                .rows = {}};
+  for (const UnpinnedParameter& p : r.unpinned)
+    t.rows.push_back({name_cell(p.name), name_cell(p.value), name_cell(p.measurement)});
+  return t;
 }
 
-Section outliers(const CalibrationReport& r) {
-  Section s{.title = "Rows that the fit does not follow",
-            .align = {kLeft, kRight, kRight, kRight, kRight},
-            .rows = {{"table", "size", "measured", "fitted", "measured / fitted"}}};
-  for (const OutlierRow& o : r.outliers)
-    s.rows.push_back({printable(o.table), fmt::format("{}", o.size.count()), time_text(o.measured_s),
-                      time_text(o.fitted_s), fmt::format("{:.2f}", o.measured_s / o.fitted_s)});
-  return s;
+RecordTable outliers(const CalibrationReport& r) {
+  RecordTable t{.name = "outliers",
+                .title = "Rows that the fit does not follow",
+                .columns = {{"table", "", kLeft},
+                            {"size", "bytes"},
+                            {"measured", "s"},
+                            {"fitted", "s"},
+                            {"measured / fitted", ""}},
+                .rows = {},
+                .keys = 2};
+  for (const OutlierRow& o : r.outliers) {
+    const double ratio = o.measured_s / o.fitted_s;
+    t.rows.push_back({name_cell(o.table),
+                      count_cell(o.size.count()),
+                      time_cell(o.measured_s),
+                      time_cell(o.fitted_s),
+                      {fmt::format("{:.2f}", ratio), fmt::format("{}", ratio)}});
+  }
+  return t;
 }
 
-Section breaks(const CalibrationReport& r) {
-  Section s{.title = "Breaks in measured curves, as a change of protocol or algorithm makes them",
-            .align = {kLeft, kRight, kRight, kRight, kRight, kLeft},
-            .rows = {{"table", "from size", "to size", "time", "time", "the model's choice"}}};
+RecordTable breaks(const CalibrationReport& r) {
+  RecordTable t{.name = "breaks",
+                .title = "Breaks in measured curves, as a change of protocol or algorithm makes them",
+                .columns = {{"table", "", kLeft},
+                            {"from size", "bytes"},
+                            {"to size", "bytes"},
+                            {"time", "s", kRight, "from"},
+                            {"time", "s", kRight, "to"},
+                            {"the model's choice", "", kLeft}},
+                .rows = {},
+                .keys = 3};
   for (const CurveBreak& b : r.breaks)
-    s.rows.push_back({printable(b.table), fmt::format("{}", b.from.count()), fmt::format("{}", b.to.count()),
-                      time_text(b.from_s), time_text(b.to_s),
-                      b.model_from == b.model_to ? b.model_from : b.model_from + ", then " + b.model_to});
-  return s;
+    t.rows.push_back(
+        {name_cell(b.table), count_cell(b.from.count()), count_cell(b.to.count()), time_cell(b.from_s),
+         time_cell(b.to_s),
+         name_cell(b.model_from == b.model_to ? b.model_from : b.model_from + ", then " + b.model_to)});
+  return t;
 }
 
-Section noted(const std::vector<std::string>& notes) {
-  Section s{.title = "Notes", .align = {kLeft}, .rows = {{""}}};
-  for (const std::string& note : notes) s.rows.push_back({printable(note)});
-  return s;
-}
-
-std::vector<Section> parts(const CalibrationReport& r) {
-  std::vector<Section> list{numbers(r)};
+std::vector<RecordTable> parts(const CalibrationReport& r) {
+  std::vector<RecordTable> list{numbers(r)};
   if (r.fit.rows > 0) list.push_back(errors(r));
   if (!r.unpinned.empty()) list.push_back(unpinned(r));
   if (!r.outliers.empty()) list.push_back(outliers(r));
   if (!r.breaks.empty()) list.push_back(breaks(r));
-  if (!r.notes.empty()) list.push_back(noted(r.notes));
+  if (!r.notes.empty()) list.push_back(notes_table(r.notes));
   return list;
 }
 
@@ -126,61 +155,68 @@ std::string beside(const std::string& value, const std::string& interval) {
   return interval.empty() ? value : fmt::format("{} ({})", value, interval);
 }
 
-Section changes(const ProfileComparison& c) {
-  Section s{.title = "Numbers that were measured before or after (95 % intervals)",
-            .align = {kLeft, kLeft, kLeft, kRight, kLeft},
-            .rows = {{"name", "before", "after", "change", ""}}};
+RecordTable changes(const ProfileComparison& c) {
+  using enum Reader;
+  RecordTable t{.name = "changes",
+                .title = "Numbers that were measured before or after (95 % intervals)",
+                .columns = {{"name", "", kLeft},
+                            {"before", "", kLeft},
+                            {"before_interval", "", kLeft, "", kPrograms},
+                            {"after", "", kLeft},
+                            {"after_interval", "", kLeft, "", kPrograms},
+                            {"ratio", "", kRight, "", kPrograms},
+                            {"change", "share", kRight, "", kPeople},
+                            {"", "", kLeft, "verdict"}},
+                .rows = {}};
   for (const ProfileChange& x : ordered(c))
-    s.rows.push_back({x.name, beside(x.before, x.before_interval), beside(x.after, x.after_interval),
-                      signed_percent(x.ratio - 1), std::string(text_of(x.verdict))});
-  return s;
+    t.rows.push_back({name_cell(x.name),
+                      {beside(x.before, x.before_interval), x.before},
+                      {"", x.before_interval},
+                      {beside(x.after, x.after_interval), x.after},
+                      {"", x.after_interval},
+                      {"", fmt::format("{:.5f}", x.ratio)},
+                      change_cell(x.ratio - 1),
+                      name_cell(std::string(text_of(x.verdict)))});
+  return t;
 }
 
 std::string verdict(const ProfileComparison& c) {
   const auto beyond =
       std::count_if(c.changes.begin(), c.changes.end(), [](const ProfileChange& x) { return x.beyond(); });
-  return fmt::format("{} against {}: {} of {} numbers changed (their intervals do not overlap)",
-                     printable(c.after), printable(c.before), beyond, c.changes.size());
+  const std::string names = fmt::format("{} against {}", printable(c.after), printable(c.before));
+  if (c.changes.empty()) return names + ": neither was measured, so there is nothing to compare";
+  const std::string all =
+      fmt::format("{} {}", c.changes.size(), c.changes.size() == 1 ? "number" : "numbers");
+  if (beyond == 0) return fmt::format("{}: no change: of {}, none moved beyond its interval", names, all);
+  return fmt::format("{}: {} of {} changed (the intervals do not overlap)", names, beyond, all);
 }
 
 }  // namespace
 
 std::string calibration_text(const CalibrationReport& r) {
   std::string text = title(r) + "\n";
-  for (const Section& s : parts(r)) text += section_text(s);
+  for (const RecordTable& t : parts(r)) text += section_text(t);
   return text;
 }
 
 std::string calibration_markdown(const CalibrationReport& r) {
   std::string text = "## " + title(r) + "\n";
-  for (const Section& s : parts(r)) text += section_markdown(s);
+  for (const RecordTable& t : parts(r)) text += section_markdown(t);
   return text;
 }
 
-std::string calibration_csv(const CalibrationReport& r) {
-  std::string text = "name,value,low,high,origin,rows\n";
-  for (const CalibratedParameter& p : r.parameters)
-    text += fmt::format("{},{},{},{},{},{}\n", csv_cell(p.name), csv_cell(p.value), csv_cell(p.low),
-                        csv_cell(p.high), p.origin, p.rows);
-  return text;
-}
+std::string calibration_csv(const CalibrationReport& r) { return table_csv(numbers(r)); }
 
 std::string comparison_text(const ProfileComparison& c) {
-  return verdict(c) + "\n" + section_text(changes(c)) + (c.notes.empty() ? "" : section_text(noted(c.notes)));
+  return verdict(c) + "\n" + section_text(changes(c)) +
+         (c.notes.empty() ? "" : section_text(notes_table(c.notes)));
 }
 
 std::string comparison_markdown(const ProfileComparison& c) {
   return "## " + verdict(c) + "\n" + section_markdown(changes(c)) +
-         (c.notes.empty() ? "" : section_markdown(noted(c.notes)));
+         (c.notes.empty() ? "" : section_markdown(notes_table(c.notes)));
 }
 
-std::string comparison_csv(const ProfileComparison& c) {
-  std::string text = "name,before,before_interval,after,after_interval,ratio,verdict\n";
-  for (const ProfileChange& x : ordered(c))
-    text += fmt::format("{},{},{},{},{},{:.5f},{}\n", csv_cell(x.name), csv_cell(x.before),
-                        csv_cell(x.before_interval), csv_cell(x.after), csv_cell(x.after_interval), x.ratio,
-                        text_of(x.verdict));
-  return text;
-}
+std::string comparison_csv(const ProfileComparison& c) { return table_csv(changes(c)); }
 
 }  // namespace busbar

@@ -12,8 +12,6 @@ namespace busbar {
 
 namespace {
 
-std::string seconds(double s) { return to_text(Time::from_seconds(s)); }
-std::string seconds(const std::optional<double>& s) { return s ? seconds(*s) : ""; }
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 const ValidationRow* worst_of(const Validation& v) {
@@ -37,42 +35,60 @@ std::string verdict(const Validation& v) {
   return text;
 }
 
-constexpr std::size_t kMostRanks = 32;  // in text; JSON has them all
+using enum Align;
 
-Section ranks_section(const std::vector<MeasuredRank>& ranks) {
-  using enum Align;
-  Section section{
-      .title = fmt::format("Measured, by rank{}", ranks.size() > kMostRanks ? " (the first 32)" : ""),
-      .align = {kRight, kRight, kRight, kRight, kRight, kRight, kRight, kRight},
-      .rows = {{"rank", "step", "compute", "communication", "exposed", "waiting", "bubble", "idle"}}};
-  for (std::size_t i = 0; i < std::min(ranks.size(), kMostRanks); ++i) {
-    const MeasuredSplit& s = ranks[i].split;
-    section.rows.push_back({fmt::format("{}", ranks[i].rank), to_text(ranks[i].step), to_text(s.compute),
-                            to_text(s.communication), to_text(s.exposed), to_text(s.waiting),
-                            to_text(s.bubble), to_text(s.idle)});
+RecordTable ranks_table(const std::vector<MeasuredRank>& ranks) {
+  RecordTable table{.name = "ranks",
+                    .title = "Measured, by rank",
+                    .columns = {{"rank", ""},
+                                {"step", "s"},
+                                {"compute", "s"},
+                                {"communication", "s"},
+                                {"exposed", "s"},
+                                {"waiting", "s"},
+                                {"bubble", "s"},
+                                {"idle", "s"}},
+                    .rows = {}};
+  for (const MeasuredRank& r : ranks) {
+    const MeasuredSplit& s = r.split;
+    std::vector<CellModel> cells{count_cell(r.rank)};
+    for (const Time time : {r.step, s.compute, s.communication, s.exposed, s.waiting, s.bubble, s.idle})
+      cells.push_back(time_cell(time.seconds()));
+    table.rows.push_back(std::move(cells));
   }
-  return section;
+  return table;
+}
+
+RecordTable compared_table(const std::vector<ValidationRow>& rows) {
+  RecordTable table{
+      .name = "compared",
+      .title = "Measured and predicted",
+      .columns = {{"what", "", kLeft}, {"measured", "s"}, {"predicted", "s"}, {"error", "share"}},
+      .rows = {}};
+  for (const ValidationRow& row : rows)
+    table.rows.push_back(
+        {name_cell(row.what), time_cell(row.measured), time_cell(row.predicted), change_cell(row.error())});
+  return table;
+}
+
+RecordTable missing_table(const std::vector<MissingFigure>& missing) {
+  RecordTable table{
+      .name = "not_compared",
+      .title = "Not compared",
+      .columns = {{"what", "", kLeft}, {"measured", "s"}, {"predicted", "s"}, {"why", "", kLeft}},
+      .rows = {}};
+  for (const MissingFigure& m : missing)
+    table.rows.push_back({name_cell(m.what), cell_of(m.measured, time_cell), cell_of(m.predicted, time_cell),
+                          name_cell(m.why)});
+  return table;
 }
 
 }  // namespace
 
-std::vector<Section> comparison_sections(const Validation& v) {
-  using enum Align;
-  Section compared{.title = "Measured and predicted",
-                   .align = {kLeft, kRight, kRight, kRight},
-                   .rows = {{"what", "measured", "predicted", "error"}}};
-  for (const ValidationRow& row : v.rows)
-    compared.rows.push_back(
-        {printable(row.what), seconds(row.measured), seconds(row.predicted), signed_percent(row.error())});
-  std::vector<Section> list{std::move(compared)};
-  if (!v.comparison->ranks.empty()) list.push_back(ranks_section(v.comparison->ranks));
-  if (v.comparison->missing.empty()) return list;
-  Section missing{.title = "Not compared",
-                  .align = {kLeft, kRight, kRight, kLeft},
-                  .rows = {{"what", "measured", "predicted", "why"}}};
-  for (const MissingFigure& m : v.comparison->missing)
-    missing.rows.push_back({printable(m.what), seconds(m.measured), seconds(m.predicted), printable(m.why)});
-  list.push_back(std::move(missing));
+std::vector<RecordTable> comparison_tables(const Validation& v) {
+  std::vector<RecordTable> list{compared_table(v.rows)};
+  if (!v.comparison->ranks.empty()) list.push_back(ranks_table(v.comparison->ranks));
+  if (!v.comparison->missing.empty()) list.push_back(missing_table(v.comparison->missing));
   return list;
 }
 

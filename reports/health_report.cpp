@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "reports/section.h"
+#include "reports/record_table.h"
 #include "sim/base/error.h"
 
 namespace busbar {
@@ -11,18 +11,36 @@ namespace {
 
 using enum Align;
 
-std::string figure(double value) { return value > 0 ? fmt::format("{:.3g}", value) : ""; }
+CellModel figure(double value) {
+  return {value > 0 ? fmt::format("{:.3g}", value) : "", fmt::format("{:.6g}", value)};
+}
 
-Section compared(const HealthReport& r) {
-  Section s{.title = "Compared",
-            .align = {kLeft, kLeft, kRight, kRight, kRight, kLeft},
-            .rows = {{"what", "unit", "measured", "peers or model", "datasheet", ""}}};
-  for (const HealthFinding& f : r.findings)
-    s.rows.push_back({printable(f.what), f.quantity, figure(f.measured), figure(f.peers), figure(f.nominal),
-                      f.impossible ? "IMPOSSIBLE"
-                      : f.slow     ? "SLOW"
-                                   : "healthy"});
-  return s;
+// What was compared has units of its own: each row names its.
+RecordTable compared(const HealthReport& r) {
+  using enum Reader;
+  RecordTable t{.name = "compared",
+                .title = "Compared",
+                .columns = {{"what", "", kLeft},
+                            {"unit", "", kLeft, "quantity"},
+                            {"measured", ""},
+                            {"peers or model", "", kRight, "peers"},
+                            {"datasheet", ""},
+                            {"", "", kLeft, "", kPeople},
+                            {"slow", "", kLeft, "", kPrograms},
+                            {"impossible", "", kLeft, "", kPrograms}},
+                .rows = {}};
+  for (const HealthFinding& f : r.findings) {
+    const char* verdict = f.impossible ? "IMPOSSIBLE" : f.slow ? "SLOW" : "healthy";
+    t.rows.push_back({name_cell(f.what),
+                      name_cell(f.quantity),
+                      figure(f.measured),
+                      figure(f.peers),
+                      figure(f.nominal),
+                      {verdict, ""},
+                      {"", f.slow ? "true" : "false"},
+                      {"", f.impossible ? "true" : "false"}});
+  }
+  return t;
 }
 
 std::string summary(const HealthReport& r) {
@@ -37,11 +55,9 @@ std::string summary(const HealthReport& r) {
   return fmt::format("{}: tables: {}, kernels: {}\n{}", printable(r.topology), r.tables, r.kernels, text);
 }
 
-std::vector<Section> parts(const HealthReport& r) {
-  std::vector<Section> list{compared(r)};
-  if (r.notes.empty()) return list;
-  list.push_back({.title = "Notes", .align = {kLeft}, .rows = {{""}}});
-  for (const std::string& note : r.notes) list.back().rows.push_back({printable(note)});
+std::vector<RecordTable> parts(const HealthReport& r) {
+  std::vector<RecordTable> list{compared(r)};
+  if (!r.notes.empty()) list.push_back(notes_table(r.notes));
   return list;
 }
 
@@ -49,22 +65,16 @@ std::vector<Section> parts(const HealthReport& r) {
 
 std::string health_text(const HealthReport& r) {
   std::string text = summary(r);
-  for (const Section& s : parts(r)) text += section_text(s);
+  for (const RecordTable& t : parts(r)) text += section_text(t);
   return text;
 }
 
 std::string health_markdown(const HealthReport& r) {
   std::string text = "## Health\n\n" + summary(r);
-  for (const Section& s : parts(r)) text += section_markdown(s);
+  for (const RecordTable& t : parts(r)) text += section_markdown(t);
   return text;
 }
 
-std::string health_csv(const HealthReport& r) {
-  std::string text = "what,quantity,measured,peers,datasheet,slow,impossible\n";
-  for (const HealthFinding& f : r.findings)
-    text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{},{}\n", csv_cell(f.what), csv_cell(f.quantity),
-                        f.measured, f.peers, f.nominal, f.slow, f.impossible);
-  return text;
-}
+std::string health_csv(const HealthReport& r) { return table_csv(compared(r)); }
 
 }  // namespace busbar

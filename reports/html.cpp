@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reports/packed.h"
+#include "reports/thinning.h"
 #include "reports/web_bundle.h"
 #include "sim/base/error.h"
 #include "sim/result/calibration_io.h"
@@ -107,15 +108,19 @@ std::string step_html(const RunResult& result) {
 }
 
 std::string sweep_html(const Sweep& sweep) {
-  return html_page(fmt::format("{} on {}", operation_of(sweep), sweep.cluster_name), write_sweep(sweep));
+  return html_page(fmt::format("{} on {}", operation_of(sweep), sweep.cluster_name),
+                   write_sweep(thinned(sweep, kMostOnPage)));
 }
 
 std::string validation_html(std::span<const Validation> suites) {
-  return html_page("Predicted against measured", write_validation(suites));
+  std::vector<Validation> list;
+  for (const Validation& suite : suites) list.push_back(thinned(suite, kMostOnPage));
+  return html_page("Predicted against measured", write_validation(list));
 }
 
 std::string calibration_html(const CalibrationReport& report) {
-  return html_page(fmt::format("Profile {}", report.profile), write_calibration(report));
+  return html_page(fmt::format("Profile {}", report.profile),
+                   write_calibration(thinned(report, kMostOnPage)));
 }
 
 std::string comparison_html(const ProfileComparison& comparison) {
@@ -127,6 +132,8 @@ std::string health_html(const HealthReport& report) {
   return html_page(fmt::format("Health of {}", report.topology), write_health(report));
 }
 
-std::string study_html(const Study& study) { return html_page(study.name, write_study(study)); }
+std::string study_html(const Study& study) {
+  return html_page(study.name, write_study(thinned(study, kMostOnPage)));
+}
 
 }  // namespace busbar

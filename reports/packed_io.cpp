@@ -3,6 +3,7 @@
 
 #include "reports/deflate.h"
 #include "reports/packed.h"
+#include "reports/thinning.h"
 
 namespace busbar {
 
@@ -55,11 +56,28 @@ Json packed(const CriticalSegment& s) {
           {"end_s", s.end.seconds()}};
 }
 
+// As many whole rank classes as hold `most` entries together; one at least.
+std::vector<std::size_t> tracks_within(const std::vector<RankTimeline>& timeline, std::size_t most) {
+  const auto entries = [&](const std::vector<std::size_t>& tracks) {
+    std::size_t sum = 0;
+    for (const std::size_t t : tracks) sum += timeline[t].entries.size();
+    return sum;
+  };
+  std::size_t kept = timeline.size();
+  const auto chosen = [&] {
+    const std::vector<std::size_t> ends{0, timeline.empty() ? 0 : timeline.size() - 1};
+    return thinned(timeline.size(), kept, ends);
+  };
+  while (kept > 1 && entries(chosen()) > most) --kept;
+  return chosen();
+}
+
 }  // namespace
 
-std::string packed_lists(const RunResult& result) {
-  Json j{{"timeline", Json::array()}, {"critical_path", Json::array()}};
-  for (const RankTimeline& t : result.timeline) j["timeline"].push_back(packed(t));
+std::string packed_lists(const RunResult& result, std::size_t most) {
+  Json j{{"of", result.timeline.size()}, {"timeline", Json::array()}, {"critical_path", Json::array()}};
+  for (const std::size_t t : tracks_within(result.timeline, most))
+    j["timeline"].push_back(packed(result.timeline[t]));
   for (const CriticalSegment& s : result.critical_path) j["critical_path"].push_back(packed(s));
   return base64(deflated(j.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
@@ -45,44 +46,55 @@ std::string sensitivity_sentence(std::span<const SensitivityRecord> records, Tim
                      to_text(Time::from_seconds(-*best.better * step.seconds())), to_text(step));
 }
 
-Section sensitivity_section(std::span<const SensitivityRecord> records) {
+RecordTable sensitivity_table(std::span<const SensitivityRecord> records) {
   using enum Align;
-  Section cells{.title = "What the step time depends on (elasticity: % of step time per % of the parameter)",
-                .align = {kLeft, kRight, kRight, kRight, kLeft},
-                .rows = {{"parameter", "now", "elasticity", "10 % better", "sides that differ"}}};
+  RecordTable table{
+      .name = "sensitivity",
+      .title = "What the step time depends on (elasticity: % of step time per % of the parameter)",
+      .columns = {{"parameter", "", kLeft},
+                  {"now", "", kRight, "value"},
+                  {"elasticity", ""},
+                  {"elasticity_up", "", kRight, "", Reader::kPrograms},
+                  {"elasticity_down", "", kRight, "", Reader::kPrograms},
+                  {"10 % better", "share", kRight, "change_10_percent_better"},
+                  {"sides that differ", "", kLeft, "", Reader::kPeople}},
+      .rows = {}};
+  const auto exact = [](double elasticity) { return fmt::format("{:.6g}", elasticity); };
   for (const SensitivityRecord& s : records)
-    if (matters(s))
-      cells.rows.push_back({printable(s.words), printable(s.value), number(s.elasticity),
-                            s.better ? signed_percent(*s.better) : "", sides(s)});
-  return cells;
+    table.rows.push_back({{printable(s.words), s.parameter},
+                          name_cell(s.value),
+                          {number(s.elasticity), exact(s.elasticity)},
+                          {"", exact(s.up)},
+                          {"", exact(s.down)},
+                          cell_of(s.better, change_cell),
+                          {sides(s), ""}});
+  return table;
+}
+
+RecordTable sensitivity_that_matters(std::span<const SensitivityRecord> records) {
+  std::vector<SensitivityRecord> list;
+  std::copy_if(records.begin(), records.end(), std::back_inserter(list), matters);
+  return sensitivity_table(list);
 }
 
 std::string without_effect(std::span<const SensitivityRecord> records) {
   std::string names;
   for (const SensitivityRecord& s : records)
-    if (!matters(s)) names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(s.parameter));
+    if (!matters(s)) names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(s.words));
   return names.empty() ? "" : "no effect: " + names + "\n";
 }
 
 std::string sensitivity_text(const RunResult& r) {
   if (r.sensitivity.empty()) return "";
   const std::string none = without_effect(r.sensitivity);
-  return section_text(sensitivity_section(r.sensitivity)) + (none.empty() ? "" : "  " + none) + "\n" +
+  return section_text(sensitivity_that_matters(r.sensitivity)) + (none.empty() ? "" : "  " + none) + "\n" +
          sensitivity_sentence(r.sensitivity, r.step_time) + "\n";
 }
 
 std::string sensitivity_markdown(const RunResult& r) {
   if (r.sensitivity.empty()) return "";
-  return sensitivity_sentence(r.sensitivity, r.step_time) + ".\n" +
-         section_markdown(sensitivity_section(r.sensitivity)) + "\n" + without_effect(r.sensitivity);
-}
-
-std::string sensitivity_csv(const RunResult& r) {
-  std::string text = "parameter,value,elasticity,elasticity_up,elasticity_down,change_10_percent_better\n";
-  for (const SensitivityRecord& s : r.sensitivity)
-    text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{}\n", csv_cell(s.parameter), csv_cell(s.value),
-                        s.elasticity, s.up, s.down, s.better ? fmt::format("{:.6g}", *s.better) : "");
-  return text;
+  return section_markdown(sensitivity_that_matters(r.sensitivity)) + "\n" +
+         sensitivity_sentence(r.sensitivity, r.step_time) + ".\n\n" + without_effect(r.sensitivity);
 }
 
 }  // namespace busbar

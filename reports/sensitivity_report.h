@@ -1,10 +1,10 @@
-// What a step's time depends on, as text, Markdown and CSV.
+// What a step's time depends on, as text and Markdown, and as a table for all else.
 #pragma once
 
 #include <span>
 #include <string>
 
-#include "reports/section.h"
+#include "reports/record_table.h"
 #include "sim/base/units.h"
 #include "sim/result/run_result.h"
 
@@ -16,9 +16,9 @@ namespace busbar {
 /// The same in parts, of any step's records: the sentence, the table, and what was tried and does not show
 /// ("" where all does).
 [[nodiscard]] std::string sensitivity_sentence(std::span<const SensitivityRecord> records, Time step);
-[[nodiscard]] Section sensitivity_section(std::span<const SensitivityRecord> records);
+[[nodiscard]] RecordTable sensitivity_that_matters(std::span<const SensitivityRecord> records);
 [[nodiscard]] std::string without_effect(std::span<const SensitivityRecord> records);
 /// Every parameter.
-[[nodiscard]] std::string sensitivity_csv(const RunResult& result);
+[[nodiscard]] RecordTable sensitivity_table(std::span<const SensitivityRecord> records);
 
 }  // namespace busbar

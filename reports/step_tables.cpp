@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "reports/sensitivity_report.h"
 #include "sim/base/error.h"
-#include "sim/base/unit_text.h"
+#include "sim/result/run_result_io.h"
 
 namespace busbar {
 
@@ -56,49 +57,6 @@ RecordTable split_table(const RunResult& r) {
   return table;
 }
 
-RecordTable collectives_table(const RunResult& r) {
-  RecordTable table{.name = "collectives",
-                    .title = "Collectives (exposed in all, mean over ranks)",
-                    .columns = {{"operation", "", kLeft},
-                                {"group", "", kLeft},
-                                {"size", "bytes"},
-                                {"algorithm", "", kLeft},
-                                {"count", ""},
-                                {"time each", "s"},
-                                {"busbw", "B/s"},
-                                {"busbw alone", "B/s"},
-                                {"exposed", "s"}},
-                    .rows = {},
-                    .keys = 4};
-  for (const CollectiveRecord& c : r.collectives)
-    table.rows.push_back({name_cell(c.operation), name_cell(fmt::format("{} ({})", c.group, c.ranks)),
-                          bytes_cell(c.bytes.as_double()),
-                          name_cell(fmt::format("{}/{}/{}", c.algorithm, c.protocol, c.channels)),
-                          count_cell(c.count), time_cell(c.time.seconds()), rate_cell(c.busbw_Bps),
-                          c.attainable_busbw_Bps > 0 ? rate_cell(c.attainable_busbw_Bps) : CellModel{},
-                          time_cell(c.exposed.seconds())});
-  return table;
-}
-
-RecordTable links_table(const RunResult& r) {
-  RecordTable table{.name = "links",
-                    .title = "Busiest links (share of what they sustain)",
-                    .columns = {{"link", "", kLeft},
-                                {"class", "", kLeft},
-                                {"alike", ""},
-                                {"sustains", "B/s"},
-                                {"carried", "bytes"},
-                                {"of the step", "share"},
-                                {"at peak", "share"}},
-                    .rows = {},
-                    .keys = 2};
-  for (const LinkRecord& l : r.links)
-    table.rows.push_back({name_cell(l.name), name_cell(l.link_class),
-                          count_cell(static_cast<std::int64_t>(l.members)), rate_cell(l.capacity_Bps),
-                          bytes_cell(l.bytes), share_cell(l.busy_fraction), share_cell(l.peak_fraction)});
-  return table;
-}
-
 RecordTable roles_table(const RunResult& r) {
   RecordTable table{.name = "roles",
                     .title = "Roles (mean over their ranks)",
@@ -135,22 +93,90 @@ std::string list_of(const char* title, const std::vector<std::string>& lines) {
   return text;
 }
 
-}  // namespace
-
-std::vector<RecordTable> step_tables(const RunResult& r) {
+// Without the sensitivities, which Markdown shows in another way.
+std::vector<RecordTable> own_tables(const RunResult& r) {
   std::vector<RecordTable> tables{whole_table(r), split_table(r)};
   if (!r.collectives.empty()) tables.push_back(collectives_table(r));
   if (!r.links.empty()) tables.push_back(links_table(r));
   if (r.roles.size() > 1) tables.push_back(roles_table(r));
   if (r.memory) tables.push_back(memory_table(*r.memory));
+  for (std::size_t i = 0; i < r.compared.size(); ++i) tables.push_back(compared_table(r, i));
+  return tables;
+}
+
+}  // namespace
+
+RecordTable collectives_table(const RunResult& r) {
+  RecordTable table{.name = "collectives",
+                    .title = "Collectives (algorithm/protocol/channels; exposed in all, mean over ranks)",
+                    .columns = {{"operation", "", kLeft},
+                                {"group", "", kLeft},
+                                {"size", "bytes"},
+                                {"algorithm", "", kLeft},
+                                {"count", ""},
+                                {"time each", "s"},
+                                {"busbw", "B/s"},
+                                {"busbw alone", "B/s"},
+                                {"exposed", "s"}},
+                    .rows = {},
+                    .keys = 4};
+  for (const CollectiveRecord& c : r.collectives)
+    table.rows.push_back({name_cell(c.operation), name_cell(fmt::format("{} ({})", c.group, c.ranks)),
+                          bytes_cell(c.bytes.as_double()),
+                          name_cell(fmt::format("{}/{}/{}", c.algorithm, c.protocol, c.channels)),
+                          count_cell(c.count), time_cell(c.time.seconds()), rate_cell(c.busbw_Bps),
+                          c.attainable_busbw_Bps > 0 ? rate_cell(c.attainable_busbw_Bps) : CellModel{},
+                          time_cell(c.exposed.seconds())});
+  return table;
+}
+
+RecordTable links_table(const RunResult& r) {
+  RecordTable table{.name = "links",
+                    .title = "Busiest links (share of what they sustain, over the step and at its peak)",
+                    .columns = {{"link", "", kLeft},
+                                {"class", "", kLeft},
+                                {"alike", ""},
+                                {"sustains", "B/s"},
+                                {"carried", "bytes"},
+                                {"of the step", "share"},
+                                {"at peak", "share"}},
+                    .rows = {},
+                    .keys = 2};
+  for (const LinkRecord& l : r.links)
+    table.rows.push_back({name_cell(l.name), name_cell(l.link_class),
+                          count_cell(static_cast<std::int64_t>(l.members)), rate_cell(l.capacity_Bps),
+                          bytes_cell(l.bytes), share_cell(l.busy_fraction), share_cell(l.peak_fraction)});
+  return table;
+}
+
+RecordTable compared_table(const RunResult& r, std::size_t number) {
+  const ComparedStep& other = r.compared[number];
+  RecordTable table{.name = fmt::format("compared_{}", number + 1),
+                    .title = "Compared with " + printable(other.name),
+                    .columns = {{"part", "", kLeft}, {"before", "s"}, {"after", "s"}, {"change", "share"}},
+                    .rows = {}};
+  for (const auto& [key, now] : times_of(r))
+    for (const auto& [known, was] : other.times_s) {
+      if (known != key) continue;
+      std::string name = key.substr(0, key.size() - 2);  // without the unit
+      std::replace(name.begin(), name.end(), '_', ' ');
+      table.rows.push_back(
+          {{name, key}, time_cell(was), time_cell(now), was > 0 ? change_cell(now / was - 1) : CellModel{}});
+    }
+  return table;
+}
+
+std::vector<RecordTable> step_tables(const RunResult& r) {
+  std::vector<RecordTable> tables = own_tables(r);
+  if (!r.sensitivity.empty()) tables.push_back(sensitivity_table(r.sensitivity));
   return tables;
 }
 
 std::string step_markdown(const RunResult& r) {
-  std::string text =
-      fmt::format("## {} on {}: {} GPUs\n", printable(r.step_name), printable(r.cluster_name), r.ranks);
-  for (const RecordTable& table : step_tables(r))
-    text += section_markdown(section_of(table, kRowsOfMarkdown));
+  std::string text = fmt::format("## {} on {}: {} {}\n", printable(r.step_name), printable(r.cluster_name),
+                                 r.ranks, r.ranks == 1 ? "GPU" : "GPUs");
+  for (const RecordTable& table : own_tables(r)) text += section_markdown(table, kRowsOfMarkdown);
+  text += sensitivity_markdown(r);
   std::vector<std::string> warnings;
   for (const Warning& w : r.warnings) warnings.push_back(w.text);
   return text + list_of("Assumptions", r.assumptions) + list_of("Warnings", warnings);

@@ -9,7 +9,12 @@
 
 namespace busbar {
 
-/// Where the step goes, collectives, links, roles, memory; those that a step has.
+[[nodiscard]] RecordTable collectives_table(const RunResult& result);
+[[nodiscard]] RecordTable links_table(const RunResult& result);
+/// The parts of an earlier step beside this one's.
+[[nodiscard]] RecordTable compared_table(const RunResult& result, std::size_t number);
+/// Where the step goes, collectives, links, roles, memory, what is compared with it, sensitivities; those
+/// that a step has.
 [[nodiscard]] std::vector<RecordTable> step_tables(const RunResult& result);
 /// A heading, the figures of the step, its tables (the first rows of long ones), assumptions and warnings.
 [[nodiscard]] std::string step_markdown(const RunResult& result);

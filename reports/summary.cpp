@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "reports/table.h"
+#include "reports/step_tables.h"
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 
@@ -18,8 +18,6 @@ constexpr std::size_t kCollectivesShown = 6;
 constexpr std::size_t kLinksShown = 3;
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-std::string GBps(double v) { return fmt::format("{:.1f} GB/s", v / 1e9); }
 
 // Both definitions where they differ by a per mille of the peak: recomputation counts in the second alone.
 std::string utilisation(const RunResult& r, double mfu) {
@@ -37,8 +35,9 @@ std::string interval_text(const RunResult& r) {
 
 std::string heading(const RunResult& r) {
   const double step = r.step_time.seconds();
-  std::string text = fmt::format("{} on {}: {} GPUs\n\n  step time  {}{}", printable(r.step_name),
-                                 printable(r.cluster_name), r.ranks, to_text(r.step_time), interval_text(r));
+  std::string text =
+      fmt::format("{} on {}: {} {}\n\n  step time  {}{}", printable(r.step_name), printable(r.cluster_name),
+                  r.ranks, r.ranks == 1 ? "GPU" : "GPUs", to_text(r.step_time), interval_text(r));
   if (step > 0 && r.tokens > 0)
     text += fmt::format("    {:.0f} tokens/s, {:.0f} per GPU", r.tokens / step, r.tokens / step / r.ranks);
   if (step > 0 && r.model_flops > 0) {
@@ -88,36 +87,11 @@ std::string balance_text(const RunResult& r) {
   return text;
 }
 
-std::string collectives_text(const RunResult& r) {
-  if (r.collectives.empty()) return "";
-  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight,
-                   Align::kRight, Align::kRight});
-  table.add({"operation", "group", "bytes", "count", "algorithm", "time each", "busbw", "exposed"});
-  for (std::size_t i = 0; i < std::min(kCollectivesShown, r.collectives.size()); ++i) {
-    const CollectiveRecord& c = r.collectives[i];
-    table.add({c.operation, fmt::format("{} ({})", printable(c.group), c.ranks), to_si_text(c.bytes),
-               fmt::format("{}", c.count), fmt::format("{}/{}/{}", c.algorithm, c.protocol, c.channels),
-               to_text(c.time), GBps(c.busbw_Bps), c.exposed > Time::zero() ? to_text(c.exposed) : "-"});
-  }
-  std::string text =
-      "\nCollectives (algorithm/protocol/channels; exposed in all, mean over ranks)\n" + table.text(2);
-  if (r.collectives.size() > kCollectivesShown)
-    text += fmt::format("  ... and {} more kinds (--json lists them)\n",
-                        r.collectives.size() - kCollectivesShown);
+std::string tables_text(const RunResult& r) {
+  std::string text;
+  if (!r.collectives.empty()) text += section_text(collectives_table(r), kCollectivesShown);
+  if (!r.links.empty()) text += section_text(links_table(r), kLinksShown);
   return text;
-}
-
-std::string links_text(const RunResult& r) {
-  if (r.links.empty()) return "";
-  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"link", "class", "alike", "carried", "of step", "at peak"});
-  for (std::size_t i = 0; i < std::min(kLinksShown, r.links.size()); ++i) {
-    const LinkRecord& l = r.links[i];
-    table.add({printable(l.name), printable(l.link_class), fmt::format("{}", l.members),
-               GBps(l.bytes / std::max(1e-12, r.step_time.seconds())), percent(l.busy_fraction),
-               percent(l.peak_fraction)});
-  }
-  return "\nBusiest links (share of what they sustain, over the step and at its peak)\n" + table.text(2);
 }
 
 // What removing each cause could save at most: a bound, not a promise.
@@ -219,36 +193,29 @@ std::string notes_text(const RunResult& r, bool colours) {
   return text;
 }
 
-std::string change(double before, double after) {
-  return before > 0 ? fmt::format("{:+.1f} %", 100 * (after / before - 1)) : "";
-}
-
 }  // namespace
 
 std::string summary_text(const RunResult& r, bool colours) {
-  return heading(r) + split_text(r, colours) + balance_text(r) + collectives_text(r) + links_text(r) +
-         path_text(r) + advice(r) + memory_text(r, colours) + notes_text(r, colours);
+  return heading(r) + split_text(r, colours) + balance_text(r) + tables_text(r) + path_text(r) + advice(r) +
+         memory_text(r, colours) + notes_text(r, colours);
 }
 
-std::string compare_text(const OldResult& before, const RunResult& after) {
+std::string compared_text(const RunResult& r) {
+  std::string text;
+  for (std::size_t i = 0; i < r.compared.size(); ++i) text += section_text(compared_table(r, i));
+  return text;
+}
+
+ComparedStep compared_with(const OldResult& before, const RunResult& after) {
   if (before.is_sweep())
     throw Error({.where = before.name,
                  .expected = "the result of a step",
                  .given = "a sweep of " + before.operation});
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"", "before", "after", "change"});
-  for (const auto& part : times_of(after)) {
-    const std::string& key = part.first;
-    const double now = part.second;
-    const auto was = std::find_if(before.times_s.begin(), before.times_s.end(),
-                                  [&](const auto& p) { return p.first == key; });
-    if (was == before.times_s.end() || (was->second == 0 && now == 0)) continue;
-    std::string name = key.substr(0, key.size() - 2);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    table.add({name, to_text(Time::from_seconds(was->second)), to_text(Time::from_seconds(now)),
-               change(was->second, now)});
-  }
-  return fmt::format("\nCompared with {}\n{}", printable(before.name), table.text(2));
+  ComparedStep other{.name = before.title(), .times_s = {}};
+  for (const auto& [key, now] : times_of(after))
+    for (const auto& [known, was] : before.times_s)
+      if (known == key && (was != 0 || now != 0)) other.times_s.emplace_back(key, was);
+  return other;
 }
 
 }  // namespace busbar

@@ -1,11 +1,10 @@
-// Sweeps as text and CSV.
+// Sweeps as text, Markdown and CSV.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reports/section.h"
+#include "reports/record_table.h"
 #include "reports/summary.h"
-#include "reports/table.h"
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 
@@ -27,54 +26,128 @@ bool has_intervals(const Sweep& s) {
 
 bool names_choices(const Sweep& s) { return s.comparison && s.comparison->summary.choices > 0; }
 
-void add_measured(std::vector<std::string>& cells, const SweepRow& r, bool with_choice) {
-  if (!r.measured) return;
-  cells.push_back(fmt::format("{:.2f}", r.measured->time.microseconds()));
-  cells.push_back(fmt::format("{:+.1f}", 100 * r.measured->error));
-  if (!with_choice || r.measured->choice.empty()) return;
-  cells.push_back(r.measured->agrees ? "agrees" : "measured " + printable(r.measured->choice));
+using enum Align;
+
+CellModel figure_cell(double value) { return {fmt::format("{:.2f}", value), fmt::format("{:.6g}", value)}; }
+CellModel us_cell(double seconds) { return figure_cell(1e6 * seconds); }
+CellModel percent_cell(double share) {
+  return {fmt::format("{:+.1f}", 100 * share), fmt::format("{:.4g}", 100 * share)};
+}
+CellModel for_programs(std::string text) { return {"", std::move(text)}; }
+
+using Columns = std::vector<ColumnModel>;
+using Cells = std::vector<CellModel>;
+
+Columns plain_columns() {
+  return {{"operation", "", kLeft, "", Reader::kPrograms},
+          {"size(B)", "bytes", kRight, "size"},
+          {"count", ""},
+          {"type", "", kLeft},
+          {"redop", "", kLeft},
+          {"root", ""},
+          {"ranks", "", kRight, "", Reader::kPrograms},
+          {"time(us)", "us", kRight, "time"},
+          {"algbw(GB/s)", "GB/s", kRight, "algbw"},
+          {"busbw(GB/s)", "GB/s", kRight, "busbw"},
+          {"algorithm", "", kLeft},
+          {"protocol", "", kLeft},
+          {"channels", ""},
+          {"limit", "", kLeft}};
 }
 
-// The columns of the text, and of Markdown.
-Section sweep_table(const Sweep& s) {
-  using enum Align;
-  std::vector<Align> align{kRight, kRight, kLeft, kLeft, kRight, kRight,
-                           kRight, kRight, kLeft, kLeft, kRight, kLeft};
-  if (has_intervals(s)) align.insert(align.end(), {kRight, kRight});
-  align.insert(align.end(), {kRight, kRight, kLeft});
-  std::vector<std::string> header{"size(B)",   "count",    "type",        "redop",
-                                  "root",      "time(us)", "algbw(GB/s)", "busbw(GB/s)",
-                                  "algorithm", "protocol", "channels",    "limit"};
-  if (has_intervals(s)) header.insert(header.end(), {"from(us)", "to(us)"});
-  if (s.comparison) header.insert(header.end(), {"measured(us)", "error(%)"});
-  if (names_choices(s)) header.emplace_back("choice");
-  Section table{.title = "Sizes", .align = std::move(align), .rows = {std::move(header)}};
-  for (const SweepRow& r : s.rows) {
-    std::vector<std::string> cells{fmt::format("{}", r.size.count()),
-                                   fmt::format("{}", r.count),
-                                   std::string(name_of(s.type)),
-                                   redop(s, r),
-                                   fmt::format("{}", s.root),
-                                   fmt::format("{:.2f}", r.time.microseconds()),
-                                   fmt::format("{:.2f}", r.algbw_Bps / 1e9),
-                                   fmt::format("{:.2f}", r.busbw_Bps / 1e9),
-                                   r.algorithm,
-                                   r.protocol,
-                                   fmt::format("{}", r.channels),
-                                   printable(r.limit)};
-    if (has_intervals(s))
-      for (const auto end : {&std::pair<Time, Time>::first, &std::pair<Time, Time>::second})
-        cells.push_back(r.interval ? fmt::format("{:.2f}", ((*r.interval).*end).microseconds()) : "");
-    add_measured(cells, r, names_choices(s));
-    table.rows.push_back(std::move(cells));
+Cells plain_cells(const Sweep& s, const SweepRow& r) {
+  return {name_cell(std::string(name_of(r.operation))),
+          count_cell(r.size.count()),
+          count_cell(r.count),
+          name_cell(std::string(name_of(s.type))),
+          name_cell(redop(s, r)),
+          count_cell(s.root),
+          count_cell(s.ranks),
+          us_cell(r.time.seconds()),
+          figure_cell(r.algbw_Bps / 1e9),
+          figure_cell(r.busbw_Bps / 1e9),
+          name_cell(r.algorithm),
+          name_cell(r.protocol),
+          count_cell(r.channels),
+          name_cell(r.limit)};
+}
+
+void add_interval(RecordTable& table, const Sweep& s) {
+  table.columns.insert(table.columns.end(),
+                       {{"from(us)", "us", kRight, "from"}, {"to(us)", "us", kRight, "to"}});
+  for (std::size_t i = 0; i < s.rows.size(); ++i) {
+    const auto& interval = s.rows[i].interval;
+    table.rows[i].push_back(interval ? us_cell(interval->first.seconds()) : CellModel{});
+    table.rows[i].push_back(interval ? us_cell(interval->second.seconds()) : CellModel{});
   }
+}
+
+void add_measured(RecordTable& table, const Sweep& s) {
+  table.columns.insert(table.columns.end(), {{"measured(us)", "us", kRight, "measured"},
+                                             {"error(%)", "percent", kRight, "error"},
+                                             {"measured_choice", "", kLeft, "", Reader::kPrograms},
+                                             {"choice_agrees", "", kLeft, "", Reader::kPrograms}});
+  if (names_choices(s)) table.columns.push_back({"choice", "", kLeft, "", Reader::kPeople});
+  for (std::size_t i = 0; i < s.rows.size(); ++i) {
+    const auto& m = s.rows[i].measured;
+    if (!m) {
+      table.rows[i].resize(table.columns.size());
+      continue;
+    }
+    const bool named = !m->choice.empty();
+    Cells cells{us_cell(m->time.seconds()), percent_cell(m->error), for_programs(m->choice),
+                for_programs(!named      ? ""
+                             : m->agrees ? "yes"
+                                         : "no")};
+    if (names_choices(s))
+      cells.push_back({!named ? "" : m->agrees ? "agrees" : "measured " + printable(m->choice), ""});
+    table.rows[i].insert(table.rows[i].end(), cells.begin(), cells.end());
+  }
+}
+
+const ComparedSweep::Row* row_of_size(const ComparedSweep& other, Bytes size) {
+  for (const ComparedSweep::Row& row : other.rows)
+    if (row.size == size) return &row;
+  return nullptr;
+}
+
+// Names are long: people find them below the table, by number.
+void add_compared(RecordTable& table, const Sweep& s, std::size_t number) {
+  const ComparedSweep& other = s.compared[number];
+  const std::string n = fmt::format("{}", number + 1);
+  table.columns.insert(table.columns.end(), {{"compared_" + n, "", kLeft, "", Reader::kPrograms},
+                                             {"time[" + n + "](us)", "us", kRight, "time_" + n},
+                                             {"busbw[" + n + "](GB/s)", "GB/s", kRight, "busbw_" + n},
+                                             {"change[" + n + "](%)", "percent", kRight, "change_" + n}});
+  for (std::size_t i = 0; i < s.rows.size(); ++i) {
+    table.rows[i].push_back(for_programs(other.name));
+    const ComparedSweep::Row* row = row_of_size(other, s.rows[i].size);
+    if (row != nullptr) {
+      table.rows[i].push_back(us_cell(row->time_s));
+      table.rows[i].push_back(row->busbw_Bps > 0 ? figure_cell(row->busbw_Bps / 1e9) : CellModel{});
+      if (row->time_s > 0) table.rows[i].push_back(percent_cell(s.rows[i].time.seconds() / row->time_s - 1));
+    }
+    table.rows[i].resize(table.columns.size());
+  }
+}
+
+RecordTable sweep_table(const Sweep& s) {
+  RecordTable table{.name = "sweep", .title = "Sizes", .columns = plain_columns(), .rows = {}, .keys = 2};
+  for (const SweepRow& r : s.rows) table.rows.push_back(plain_cells(s, r));
+  if (has_intervals(s)) add_interval(table, s);
+  if (s.comparison) add_measured(table, s);
+  for (std::size_t i = 0; i < s.compared.size(); ++i) add_compared(table, s, i);
   return table;
 }
 
-std::string text_of(const Section& section) {
-  TextTable table(section.align);
-  for (const auto& row : section.rows) table.add(row);
-  return table.text(0);
+std::vector<std::string> remarks(const Sweep& s) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < s.compared.size(); ++i)
+    lines.push_back(fmt::format("[{}]: {}; change: of the time, from there to here", i + 1,
+                                printable(s.compared[i].name)));
+  for (const std::string& note : s.notes) lines.push_back("note: " + printable(note));
+  for (const Warning& w : s.warnings) lines.push_back("warning: " + printable(w.text));
+  return lines;
 }
 
 std::string comparison_text(const SweepComparison& comparison) {
@@ -90,85 +163,47 @@ std::string comparison_text(const SweepComparison& comparison) {
   return text + "\n";
 }
 
-// Four cells, each with its comma; empty where nothing was measured.
-std::string measured_csv(const SweepRow& r) {
-  if (!r.measured) return ",,,,";
-  const std::string agrees = r.measured->choice.empty() ? "" : r.measured->agrees ? "yes" : "no";
-  return fmt::format(",{:.6g},{:.4g},{},{}", r.measured->time.microseconds(), 100 * r.measured->error,
-                     csv_cell(r.measured->choice), agrees);
+std::string heading(const Sweep& s) {
+  return fmt::format("{} on {}: {} ranks on {} host{}\n", name_of_operation(s), printable(s.cluster_name),
+                     s.ranks, s.hosts, s.hosts == 1 ? "" : "s");
 }
 
 }  // namespace
 
 std::string sweep_text(const Sweep& s) {
-  std::string text =
-      fmt::format("# {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name),
-                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", text_of(sweep_table(s)));
+  std::string text = "# " + heading(s) + table_text(sweep_table(s), 0);
   if (s.half_bandwidth_size && s.rows.size() > 1 && s.rows.back().limit != "latency")
     text += fmt::format("# half of the best busbw is reached at {} ({} B)\n", to_text(*s.half_bandwidth_size),
                         s.half_bandwidth_size->count());
   if (s.comparison) text += comparison_text(*s.comparison);
-  for (const std::string& note : s.notes) text += fmt::format("# note: {}\n", printable(note));
-  for (const Warning& w : s.warnings) text += fmt::format("# warning: {}\n", printable(w.text));
+  for (const std::string& line : remarks(s)) text += "# " + line + "\n";
   return text;
 }
 
 std::string sweep_markdown(const Sweep& s) {
-  Section table = sweep_table(s);
-  table.align.resize(table.rows.front().size());
-  std::string text =
-      fmt::format("## {} on {}: {} ranks on {} host{}\n{}", name_of_operation(s), printable(s.cluster_name),
-                  s.ranks, s.hosts, s.hosts == 1 ? "" : "s", section_markdown(table));
+  std::string text = "## " + heading(s) + section_markdown(sweep_table(s));
   if (s.comparison) text += "\n" + comparison_text(*s.comparison).substr(2);
-  for (const std::string& note : s.notes) text += fmt::format("\n- {}", printable(note));
-  for (const Warning& w : s.warnings) text += fmt::format("\n- warning: {}", printable(w.text));
-  return text.ends_with('\n') ? text : text + "\n";
-}
-
-std::string sweep_csv(const Sweep& s) {
-  std::string text =
-      "operation,size_bytes,count,type,redop,root,ranks,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,"
-      "channels,limit";
-  if (has_intervals(s)) text += ",from_us,to_us";
-  text += s.comparison ? ",measured_us,error_percent,measured_choice,choice_agrees\n" : "\n";
-  for (const SweepRow& r : s.rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{}", name_of(r.operation),
-                        r.size.count(), r.count, name_of(s.type), redop(s, r), s.root, s.ranks,
-                        r.time.microseconds(), r.algbw_Bps / 1e9, r.busbw_Bps / 1e9, csv_cell(r.algorithm),
-                        csv_cell(r.protocol), r.channels, csv_cell(r.limit));
-    if (r.interval)
-      text +=
-          fmt::format(",{:.6g},{:.6g}", r.interval->first.microseconds(), r.interval->second.microseconds());
-    else if (has_intervals(s))
-      text += ",,";
-    text += (s.comparison ? measured_csv(r) : "") + "\n";
-  }
+  const std::vector<std::string> lines = remarks(s);
+  if (!lines.empty()) text += "\n";
+  for (const std::string& line : lines) text += "- " + line + "\n";
   return text;
 }
 
-std::string compare_text(const OldResult& before, const Sweep& after) {
+std::string sweep_csv(const Sweep& s) { return table_csv(sweep_table(s)); }
+
+ComparedSweep compared_with(const OldResult& before, const Sweep& after) {
   const std::string operation = name_of_operation(after);
   if (!before.is_sweep())
     throw Error({.where = before.name, .expected = "a sweep", .given = "the result of a step"});
   if (before.operation != operation)
     throw Error(
         {.where = before.name, .expected = "a sweep of " + operation, .given = "one of " + before.operation});
-  bool common = false;
-  TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"size(B)", "before(us)", "after(us)", "change"});
-  for (const SweepRow& row : after.rows) {
-    const auto was = std::find_if(before.sweep_times_s.begin(), before.sweep_times_s.end(),
-                                  [&](const auto& p) { return p.first == row.size.count(); });
-    if (was == before.sweep_times_s.end()) continue;
-    common = true;
-    table.add(
-        {fmt::format("{}", row.size.count()), fmt::format("{:.2f}", was->second * 1e6),
-         fmt::format("{:.2f}", row.time.microseconds()),
-         was->second > 0 ? fmt::format("{:+.1f} %", 100 * (row.time.seconds() / was->second - 1)) : ""});
-  }
+  ComparedSweep other{.name = before.title(), .rows = before.rows};
+  const bool common = std::any_of(after.rows.begin(), after.rows.end(), [&](const SweepRow& row) {
+    return row_of_size(other, row.size) != nullptr;
+  });
   if (!common) throw Error({.where = before.name, .message = "the two sweeps have no size in common"});
-  return fmt::format("# compared with {} ({})\n{}", printable(before.name), printable(before.operation),
-                     table.text(0));
+  return other;
 }
 
 }  // namespace busbar

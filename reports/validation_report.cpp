@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "reports/comparison_report.h"
-#include "reports/section.h"
 #include "sim/base/error.h"
 
 namespace busbar {
@@ -16,47 +15,56 @@ namespace busbar {
 namespace {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-std::vector<std::string> figure_cells(const std::string& name, const ErrorFigures& f,
-                                      const std::optional<ErrorFigures>& plain) {
-  std::vector<std::string> cells{
-      name,           fmt::format("{}", f.rows), percent(f.median),     percent(f.mean),
-      percent(f.p90), signed_percent(f.worst),   signed_percent(f.bias)};
+using enum Align;
+
+std::vector<CellModel> figure_cells(const std::string& name, const ErrorFigures& f,
+                                    const std::optional<ErrorFigures>& plain) {
+  std::vector<CellModel> cells{name_cell(name),      count_cell(static_cast<std::int64_t>(f.rows)),
+                               share_cell(f.median), share_cell(f.mean),
+                               share_cell(f.p90),    change_cell(f.worst),
+                               change_cell(f.bias)};
   if (plain) {
-    cells.push_back(percent(plain->median));
-    cells.push_back(percent(plain->p90));
+    cells.push_back(share_cell(plain->median));
+    cells.push_back(share_cell(plain->p90));
   }
   return cells;
 }
 
-Section systems(const Validation& v) {
-  using enum Align;
-  Section cells{.title = "Error by system (predicted / measured - 1)",
-                .align = {kLeft, kRight, kRight, kRight, kRight, kRight, kRight},
-                .rows = {{"system", "rows", "median", "mean", "90th", "worst", "bias"}}};
+RecordTable systems(const Validation& v) {
+  RecordTable table{.name = "systems",
+                    .title = "Error by system (predicted / measured - 1)",
+                    .columns = {{"system", "", kLeft},
+                                {"rows", ""},
+                                {"median", "share"},
+                                {"mean", "share"},
+                                {"90th", "share"},
+                                {"worst", "share"},
+                                {"bias", "share"}},
+                    .rows = {}};
   if (v.cross_validated) {
-    cells.title = "Error by system, predicted by a fit to all others (predicted / measured - 1)";
-    for (const char* name : {"seen: median", "90th"}) {
-      cells.align.push_back(kRight);
-      cells.rows.front().emplace_back(name);
-    }
+    table.title = "Error by system, predicted by a fit to all others (predicted / measured - 1)";
+    for (const char* name : {"seen: median", "90th"}) table.columns.push_back({name, "share"});
   }
-  for (const ValidationGroup& g : v.groups)
-    cells.rows.push_back(figure_cells(printable(g.name), g.figures, g.plain));
-  cells.rows.push_back(figure_cells("all", v.overall, v.overall_plain));
-  return cells;
+  for (const ValidationGroup& g : v.groups) table.rows.push_back(figure_cells(g.name, g.figures, g.plain));
+  table.rows.push_back(figure_cells("all", v.overall, v.overall_plain));
+  return table;
 }
 
-Section tables(const Validation& v) {
-  using enum Align;
-  Section cells{.title = "Median errors of tables, by class of machine",
-                .align = {kLeft, kRight, kRight, kRight, kRight},
-                .rows = {{"class", "tables", "median", "90th", "worst"}}};
+RecordTable tables(const Validation& v) {
+  RecordTable table{.name = "tables",
+                    .title = "Median errors of tables, by class of machine",
+                    .columns = {{"class", "", kLeft},
+                                {"tables", ""},
+                                {"median", "share"},
+                                {"90th", "share"},
+                                {"worst", "share"}},
+                    .rows = {}};
   for (const ValidationGroup& g : v.tables)
-    cells.rows.push_back({printable(g.name), fmt::format("{}", g.figures.rows), percent(g.figures.median),
-                          percent(g.figures.p90), percent(g.figures.worst)});
-  return cells;
+    table.rows.push_back({name_cell(g.name), count_cell(static_cast<std::int64_t>(g.figures.rows)),
+                          share_cell(g.figures.median), share_cell(g.figures.p90),
+                          share_cell(g.figures.worst)});
+  return table;
 }
 
 std::string value(double amount, const std::string& unit) {
@@ -70,29 +78,78 @@ std::string shares(const ValidationRow& r) {
                      100 * r.shares->exposed_communication, 100 * r.shares->bubble);
 }
 
-Section furthest_off(const Validation& v, std::size_t worst) {
-  using enum Align;
+CellModel value_cell(double amount, const std::string& unit) {
+  return {value(amount, unit), fmt::format("{:.6g}", amount)};
+}
+
+CellModel part_cell(const ValidationRow& r, double StepShares::*part) {
+  return {"", r.shares ? fmt::format("{:.4f}", (*r.shares).*part) : ""};
+}
+
+// Columns for people, and those of a file with a line per row.
+std::vector<ColumnModel> row_columns(bool with_shares) {
+  using enum Reader;
+  std::vector<ColumnModel> columns{{"suite", "", kLeft, "", kPrograms},
+                                   {"error", "", kRight, "", kPeople},
+                                   {"row", "", kLeft, "id"},
+                                   {"what", "", kLeft, "", kPrograms},
+                                   {"system", "", kLeft},
+                                   {"what", "", kLeft, "", kPeople},
+                                   {"source", "", kLeft, "", kPrograms},
+                                   {"framework", "", kLeft, "", kPrograms},
+                                   {"gpu", "", kLeft, "", kPrograms},
+                                   {"gpus", "", kRight, "", kPrograms},
+                                   {"unit", "", kLeft, "", kPrograms},
+                                   {"measured", ""},
+                                   {"predicted", ""},
+                                   {"error", "", kRight, "", kPrograms},
+                                   {"compute_share", "share", kRight, "", kPrograms},
+                                   {"exposed_share", "share", kRight, "", kPrograms},
+                                   {"bubble_share", "share", kRight, "", kPrograms},
+                                   {"predicted_plain", "", kRight, "", kPrograms}};
+  if (with_shares) columns.push_back({"% compute / exposed / bubble", "", kRight, "", kPeople});
+  return columns;
+}
+
+std::vector<CellModel> row_cells(const Validation& v, const ValidationRow& r) {
+  return {name_cell(v.suite),
+          change_cell(r.error()),
+          name_cell(r.id),
+          name_cell(r.what),
+          name_cell(r.system),
+          name_cell(r.what),
+          name_cell(r.source),
+          name_cell(r.framework),
+          name_cell(r.gpu),
+          count_cell(r.gpus),
+          name_cell(v.unit),
+          value_cell(r.measured, v.unit),
+          value_cell(r.predicted, v.unit),
+          {"", fmt::format("{:.5f}", r.error())},
+          part_cell(r, &StepShares::compute),
+          part_cell(r, &StepShares::exposed_communication),
+          part_cell(r, &StepShares::bubble),
+          {"", r.plain ? fmt::format("{:.6g}", *r.plain) : ""},
+          {shares(r), ""}};
+}
+
+RecordTable furthest_off(const Validation& v, std::size_t worst) {
   std::vector<std::size_t> order(v.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(v.rows[a].error()) > std::abs(v.rows[b].error());
   });
   order.resize(std::min(worst, order.size()));
-  Section cells{.title = "Furthest off",
-                .align = {kRight, kLeft, kLeft, kLeft, kRight, kRight, kRight},
-                .rows = {{"error", "row", "system", "what", "measured", "predicted"}}};
-  if (!v.rows.empty() && v.rows.front().shares)
-    cells.rows.front().emplace_back("% compute / exposed / bubble");
-  for (const std::size_t i : order) {
-    const ValidationRow& r = v.rows[i];
-    cells.rows.push_back({signed_percent(r.error()), printable(r.id), printable(r.system), printable(r.what),
-                          value(r.measured, v.unit), value(r.predicted, v.unit), shares(r)});
-  }
-  return cells;
+  RecordTable table{.name = "rows",
+                    .title = "Furthest off",
+                    .columns = row_columns(!v.rows.empty() && v.rows.front().shares.has_value()),
+                    .rows = {}};
+  for (const std::size_t i : order) table.rows.push_back(row_cells(v, v.rows[i]));
+  return table;
 }
 
 // By reason, with a row that it stopped.
-Section not_simulated(const Validation& v) {
+RecordTable not_simulated(const Validation& v) {
   std::map<std::string, std::vector<const NotSimulated*>> by_reason;
   for (const NotSimulated& n : v.not_simulated) {
     // What differs from row to row is the place, which ends at the first blank.
@@ -100,34 +157,43 @@ Section not_simulated(const Validation& v) {
     const std::size_t end = place == std::string::npos ? 0 : n.reason.find(' ', place);
     by_reason[n.system + ": " + n.reason.substr(end == std::string::npos ? 0 : end)].push_back(&n);
   }
-  Section cells{.title = "Not simulated",
-                .align = {Align::kRight, Align::kLeft, Align::kLeft},
-                .rows = {{"rows", "such as", "why"}}};
+  RecordTable table{.name = "not_simulated",
+                    .title = "Not simulated",
+                    .columns = {{"rows", ""}, {"such as", "", kLeft}, {"why", "", kLeft}},
+                    .rows = {}};
   for (const auto& [reason, rows] : by_reason)
-    cells.rows.push_back({fmt::format("{}", rows.size()), printable(rows.front()->id), printable(reason)});
-  return cells;
+    table.rows.push_back(
+        {count_cell(static_cast<std::int64_t>(rows.size())), name_cell(rows.front()->id), name_cell(reason)});
+  return table;
 }
 
-Section fits(const FitVerdicts& f) {
-  return {.title = fmt::format("Fits or does not: {} of {} jobs right", percent(f.right()), f.jobs()),
-          .align = {Align::kLeft, Align::kRight, Align::kRight},
-          .rows = {{"job", "predicted to fit", "predicted not to"},
-                   {"fitted", fmt::format("{}", f.fits_right), fmt::format("{}", f.fits_wrong)},
-                   {"ran out of memory", fmt::format("{}", f.oom_wrong), fmt::format("{}", f.oom_right)}}};
+RecordTable fits(const FitVerdicts& f) {
+  const auto row = [](const char* name, std::size_t to, std::size_t not_to) {
+    return std::vector<CellModel>{name_cell(name), count_cell(static_cast<std::int64_t>(to)),
+                                  count_cell(static_cast<std::int64_t>(not_to))};
+  };
+  return {.name = "fits",
+          .title = fmt::format("Fits or does not: {} of {} jobs right", percent(f.right()), f.jobs()),
+          .columns = {{"job", "", kLeft}, {"predicted to fit", ""}, {"predicted not to", ""}},
+          .rows = {row("fitted", f.fits_right, f.fits_wrong),
+                   row("ran out of memory", f.oom_wrong, f.oom_right)}};
 }
 
-Section held(const Validation& v) {
-  Section cells{.title = "Against what is recorded",
-                .align = {Align::kLeft, Align::kRight, Align::kRight, Align::kLeft},
-                .rows = {{"figure", "now", "recorded", ""}}};
+RecordTable held(const Validation& v) {
+  RecordTable table{
+      .name = "recorded",
+      .title = "Against what is recorded",
+      .columns = {{"figure", "", kLeft}, {"now", "share"}, {"recorded", "share"}, {"", "", kLeft, "met"}},
+      .rows = {}};
   for (const HeldFigure& h : v.held)
-    cells.rows.push_back({h.name, percent(h.value), percent(h.recorded), h.met ? "held" : "WORSE"});
-  return cells;
+    table.rows.push_back({name_cell(h.name), share_cell(h.value), share_cell(h.recorded),
+                          name_cell(h.met ? "held" : "WORSE")});
+  return table;
 }
 
-std::vector<Section> parts(const Validation& v, std::size_t worst) {
-  if (v.comparison) return comparison_sections(v);
-  std::vector<Section> list{systems(v)};
+std::vector<RecordTable> parts(const Validation& v, std::size_t worst) {
+  if (v.comparison) return comparison_tables(v);
+  std::vector<RecordTable> list{systems(v)};
   if (!v.tables.empty()) list.push_back(tables(v));
   if (v.fits) list.push_back(fits(*v.fits));
   if (worst > 0 && !v.rows.empty()) list.push_back(furthest_off(v, worst));
@@ -150,15 +216,14 @@ std::string title(const Validation& v) {
   return text;
 }
 
-std::string optional_cell(const std::optional<StepShares>& s, double StepShares::*part) {
-  return s ? fmt::format("{:.4f}", (*s).*part) : "";
-}
+// Of what one side of a comparison says of every rank, people get the first.
+std::size_t most_of(const Validation& v) { return v.comparison ? kRowsForPeople : kAllRows; }
 
 }  // namespace
 
 std::string validation_text(const Validation& v, std::size_t worst) {
   std::string text = title(v) + "\n";
-  for (const Section& section : parts(v, worst)) text += section_text(section);
+  for (const RecordTable& table : parts(v, worst)) text += section_text(table, most_of(v));
   for (const std::string& note : v.notes) text += "\nnote: " + printable(note);
   if (!v.notes.empty()) text += "\n";
   if (v.comparison) text += fmt::format("\n{}\n", fmt::join(comparison_lines(v), "\n"));
@@ -167,7 +232,7 @@ std::string validation_text(const Validation& v, std::size_t worst) {
 
 std::string validation_markdown(const Validation& v, std::size_t worst) {
   std::string text = "## " + title(v) + "\n";
-  for (const Section& section : parts(v, worst)) text += section_markdown(section);
+  for (const RecordTable& table : parts(v, worst)) text += section_markdown(table, most_of(v));
   if (!v.notes.empty()) text += "\n";
   for (const std::string& note : v.notes) text += "- " + printable(note) + "\n";
   if (v.comparison) text += fmt::format("\n- {}\n", fmt::join(comparison_lines(v), "\n- "));
@@ -175,18 +240,10 @@ std::string validation_markdown(const Validation& v, std::size_t worst) {
 }
 
 std::string validation_csv(std::span<const Validation> suites) {
-  std::string text =
-      "suite,id,what,system,source,framework,gpu,gpus,unit,measured,predicted,error,compute_share,"
-      "exposed_share,bubble_share,predicted_plain\n";
+  RecordTable table{.name = "rows", .title = "", .columns = row_columns(false), .rows = {}};
   for (const Validation& v : suites)
-    for (const ValidationRow& r : v.rows)
-      text += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.5f},{},{},{},{}\n", v.suite, csv_cell(r.id),
-          csv_cell(r.what), csv_cell(r.system), csv_cell(r.source), csv_cell(r.framework), csv_cell(r.gpu),
-          r.gpus, v.unit, r.measured, r.predicted, r.error(), optional_cell(r.shares, &StepShares::compute),
-          optional_cell(r.shares, &StepShares::exposed_communication),
-          optional_cell(r.shares, &StepShares::bubble), r.plain ? fmt::format("{:.6g}", *r.plain) : "");
-  return text;
+    for (const ValidationRow& r : v.rows) table.rows.push_back(row_cells(v, r));
+  return table_csv(table);
 }
 
 }  // namespace busbar

@@ -102,15 +102,10 @@ void add_doubt(const SimulateOptions& o, RunResult& result, const Profile& profi
   if (auto warning = extrapolation(profile, result)) result.warnings.push_back(std::move(*warning));
 }
 
-// For a page: the earlier curve beside the new one.
-ComparedSweep compared_sweep(const OldResult& before) {
-  ComparedSweep compared{
-      .name = before.cluster.empty() ? before.name : fmt::format("{} ({})", before.cluster, before.name),
-      .rows = {}};
-  for (std::size_t i = 0; i < before.sweep_times_s.size(); ++i)
-    compared.rows.push_back(
-        {Bytes(before.sweep_times_s[i].first), before.sweep_times_s[i].second, before.sweep_busbw_Bps[i]});
-  return compared;
+template <class Result>
+void compare(const SimulateOptions& o, Result& result) {
+  for (const std::string& file : o.compare)
+    result.compared.push_back(compared_with(read_old_result(JsonDocument::load(file)), result));
 }
 
 int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology& topology) {
@@ -146,18 +141,13 @@ int run_sweep(const SimulateOptions& o, const JobInputs& inputs, const Topology&
     result.inputs.settings.emplace_back("measured-digest", measured->digest);
     compare_with(result, measured->table);
   }
-  std::string compared;
-  if (!o.compare.empty()) {
-    const OldResult before = read_old_result(JsonDocument::load(o.compare));
-    compared = compare_text(before, result);
-    result.compared.push_back(compared_sweep(before));
-  }
+  compare(o, result);
   if (!o.json.empty()) write_output(o.json, write_sweep(result));
   if (!o.html.empty()) write_output(o.html, sweep_html(result));
   if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.csv.empty()) write_output(o.csv, sweep_csv(result));
   if (!o.markdown.empty()) write_output(o.markdown, sweep_markdown(result));
-  print(o, sweep_text(result) + compared + (o.explain ? explain_text(result) : ""));
+  print(o, sweep_text(result) + (o.explain ? explain_text(result) : ""));
   return 0;
 }
 
@@ -190,18 +180,16 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   result.inputs = std::move(record);
   result.warnings.insert(result.warnings.end(), nccl.warnings.begin(), nccl.warnings.end());
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const std::string compared =
-      o.compare.empty() ? "" : compare_text(read_old_result(JsonDocument::load(o.compare)), result);
+  compare(o, result);
   if (!o.dump_topology.empty()) write_output(o.dump_topology, write_topology(topology));
   if (!o.dump_trace.empty()) write_output(o.dump_trace, write_trace(trace));
   if (!o.json.empty()) write_output(o.json, write_result(result));
   if (!o.html.empty()) write_output(o.html, step_html(result));
-  if (!o.csv.empty()) write_output(o.csv, o.sensitivity ? sensitivity_csv(result) : step_csv(result));
-  if (!o.markdown.empty())
-    write_output(o.markdown, o.sensitivity ? sensitivity_markdown(result) : step_markdown(result));
+  if (!o.csv.empty()) write_output(o.csv, step_csv(result));
+  if (!o.markdown.empty()) write_output(o.markdown, step_markdown(result));
   if (!o.trace.empty()) write_output(o.trace, write_timeline(*result.full_timeline));
   print(o, inputs_line(inputs) + summary_text(result, colours_wanted()) + sensitivity_text(result) +
-               compared + (o.explain ? explain_text(result) : ""));
+               compared_text(result) + (o.explain ? explain_text(result) : ""));
   return end_process(0);
 }
 
@@ -214,10 +202,12 @@ int run_simulate(const SimulateOptions& o) {
   }
   if (!o.html.empty()) require_html();
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
+  std::vector<std::string> files{inputs.topology_path, inputs.workload_path, o.env,        o.tuner,
+                                 o.nccl_log,           o.measured,           o.calibration};
+  files.insert(files.end(), o.compare.begin(), o.compare.end());
   check_outputs(
       std::vector<std::string>{o.json, o.html, o.csv, o.markdown, o.trace, o.dump_topology, o.dump_trace},
-      std::vector<std::string>{inputs.topology_path, inputs.workload_path, o.env, o.tuner, o.nccl_log,
-                               o.measured, o.compare, o.calibration});
+      files);
   const Topology topology = read_topology(inputs.topology, o.seed);
   if (!o.collective && o.workload.empty()) {
     write_output(o.dump_topology, write_topology(topology));

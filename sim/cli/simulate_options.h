@@ -23,7 +23,8 @@ struct SimulateOptions {
   DataType type = DataType::kFp32;
   Reduction reduction = Reduction::kSum;
   Overrides overrides;
-  std::string json, html, csv, markdown, compare, dump_trace, dump_topology;
+  std::vector<std::string> compare;  // earlier results
+  std::string json, html, csv, markdown, dump_trace, dump_topology;
   std::string trace;                       // timeline file
   std::optional<std::string> trace_ranks;  // as given; read against the step
   bool explain = false;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/units.h"
+#include "sim/result/excerpt.h"
 #include "sim/result/validation.h"
 
 namespace busbar {
@@ -51,7 +53,8 @@ struct CalibrationReport {
   std::vector<CalibratedParameter> parameters;  // those that are no default
   std::vector<UnpinnedParameter> unpinned;
   std::vector<OutlierRow> outliers;
-  std::vector<CalibratedPoint> points;  // all rows, in the order of the tables; empty: a profile alone
+  std::vector<CalibratedPoint> points;    // all rows, in the order of the tables; empty: a profile alone
+  std::optional<Excerpt> points_excerpt;  // where these are not all
   std::vector<CurveBreak> breaks;
   ErrorFigures before, fit, cross_validated;  // of rows: default profile, fitted, left out of the fit
   std::string left_out;                       // what cross-validation left out at a time: "one table"

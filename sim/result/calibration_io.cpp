@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/result/excerpt_io.h"
 #include "sim/result/version.h"
 
 namespace busbar {
@@ -66,6 +67,7 @@ std::string write_calibration(const CalibrationReport& r) {
       return Json{{"table", p.table},       {"size_bytes", p.size.count()}, {"measured_s", p.measured_s},
                   {"before_s", p.before_s}, {"fitted_s", p.fitted_s},       {"outlier", p.outlier}};
     });
+  add_excerpt(j, "points", r.points_excerpt);
   j["breaks"] = list_of(r.breaks, [](const CurveBreak& b) {
     return Json{
         {"table", b.table}, {"from_bytes", b.from.count()}, {"to_bytes", b.to.count()}, {"from_s", b.from_s},

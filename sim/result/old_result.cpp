@@ -7,6 +7,7 @@ OldResult read_old_result(const JsonDocument& document) {
   const JsonValue root = document.root();
   const std::string schema = root.at("schema").string();
   OldResult old{.name = document.name()};
+  if (const auto cluster = root.find("cluster")) old.cluster = cluster->string();
   constexpr double kLongest = 1e9, kFastest = 1e18;
   if (schema == "busbar.result/1") {
     for (const auto& [key, unused] : times_of(RunResult{}))
@@ -14,13 +15,18 @@ OldResult read_old_result(const JsonDocument& document) {
     return old;
   }
   if (schema != "busbar.sweep/1") root.at("schema").fail("\"busbar.result/1\" or \"busbar.sweep/1\"");
-  if (const auto cluster = root.find("cluster")) old.cluster = cluster->string();
+  const auto text = [](const JsonValue& row, const char* key) {
+    const auto value = row.find(key);
+    return value ? value->string() : std::string();
+  };
   for (const JsonValue& row : root.at("rows").items()) {
     old.operation = row.at("operation").string();
-    old.sweep_times_s.emplace_back(row.at("size_bytes").integer(0, INT64_MAX),
-                                   row.at("time_s").number(0, kLongest));
     const auto busbw = row.find("busbw_Bps");
-    old.sweep_busbw_Bps.push_back(busbw ? busbw->number(0, kFastest) : 0);
+    old.rows.push_back({.size = Bytes(row.at("size_bytes").integer(0, INT64_MAX)),
+                        .time_s = row.at("time_s").number(0, kLongest),
+                        .busbw_Bps = busbw ? busbw->number(0, kFastest) : 0,
+                        .algorithm = text(row, "algorithm"),
+                        .protocol = text(row, "protocol")});
   }
   return old;
 }

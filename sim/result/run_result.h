@@ -120,6 +120,12 @@ struct InputRecord {
   std::uint64_t seed = 0;
 };
 
+/// An earlier step beside this one: its parts in seconds, under the names of the file (step_time_s, ...).
+struct ComparedStep {
+  std::string name;
+  std::vector<std::pair<std::string, double>> times_s;
+};
+
 struct RunResult {
   InputRecord inputs;
   std::string step_name;
@@ -147,6 +153,7 @@ struct RunResult {
   std::vector<SensitivityRecord> sensitivity;  // if asked for; what helps most first
   std::vector<Warning> warnings;
   std::vector<Explanation> explanations;  // if asked for; the longest in all first
+  std::vector<ComparedStep> compared;
   std::optional<Timeline> full_timeline;  // if asked for
   std::uint64_t events = 0, solves = 0, classes = 0;
   double wall_s = 0;  // set by the program, not by the simulation

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/result/excerpt_io.h"
 #include "sim/result/explanation_io.h"
 #include "sim/result/sensitivity_io.h"
 #include "sim/result/version.h"
@@ -180,6 +181,10 @@ std::string write_result(const RunResult& r) {
   j["timeline"] = timeline_json(r.timeline);
   add_explanations(j, r.explanations);
   add_sensitivity(j, r.sensitivity);
+  for (const ComparedStep& c : r.compared) {
+    Json& other = j["compared"].emplace_back(Json{{"name", c.name}});
+    for (const auto& [key, seconds] : c.times_s) other[key] = seconds;
+  }
   j["assumptions"] = r.assumptions;
   j["warnings"] = warnings_json(r.warnings);
   j["engine"] = {{"ranks", r.ranks},
@@ -221,8 +226,11 @@ Json compared_json(const std::vector<ComparedSweep>& compared) {
   Json j = Json::array();
   for (const ComparedSweep& c : compared) {
     Json rows = Json::array();
-    for (const ComparedSweep::Row& r : c.rows)
-      rows.push_back({{"size_bytes", r.size.count()}, {"time_s", r.time_s}, {"busbw_Bps", r.busbw_Bps}});
+    for (const ComparedSweep::Row& r : c.rows) {
+      Json row{{"size_bytes", r.size.count()}, {"time_s", r.time_s}, {"busbw_Bps", r.busbw_Bps}};
+      if (!r.algorithm.empty()) row.update({{"algorithm", r.algorithm}, {"protocol", r.protocol}});
+      rows.push_back(std::move(row));
+    }
     j.push_back({{"name", c.name}, {"rows", std::move(rows)}});
   }
   return j;
@@ -260,6 +268,7 @@ std::string write_sweep(const Sweep& s) {
   j["type"] = name_of(s.type);
   j["rows"] = Json::array();
   for (const SweepRow& r : s.rows) j["rows"].push_back(sweep_row_json(s, r));
+  add_excerpt(j, "rows", s.rows_excerpt);
   j["line_rates"] = Json::array();
   for (const LineRate& l : s.line_rates)
     j["line_rates"].push_back({{"what", l.what}, {"rate_Bps", l.rate_Bps}});

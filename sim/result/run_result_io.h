@@ -17,12 +17,14 @@ namespace busbar {
 /// What a comparison needs of an older file. Either form is accepted; keys that this version does not know
 /// are skipped, so that results of later versions can be compared too.
 struct OldResult {
-  std::string name;
-  std::vector<std::pair<std::string, double>> times_s;         // step_time_s, compute_s, ...
-  std::vector<std::pair<std::int64_t, double>> sweep_times_s;  // size, time
-  std::vector<double> sweep_busbw_Bps;                         // of the same rows; 0: not said
-  std::string operation, cluster;                              // of the sweep
-  [[nodiscard]] bool is_sweep() const { return !sweep_times_s.empty(); }
+  std::string name;  // of the file
+  std::string cluster;
+  std::vector<std::pair<std::string, double>> times_s;  // of a step: step_time_s, compute_s, ...
+  std::string operation;                                // of a sweep
+  std::vector<ComparedSweep::Row> rows;
+  [[nodiscard]] bool is_sweep() const { return !rows.empty(); }
+  /// "8 x DGX A100 (old.json)".
+  [[nodiscard]] std::string title() const { return cluster.empty() ? name : cluster + " (" + name + ")"; }
 };
 [[nodiscard]] OldResult read_old_result(const JsonDocument& document);
 

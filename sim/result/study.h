@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/units.h"
+#include "sim/result/excerpt.h"
 #include "sim/result/run_result.h"
 
 namespace busbar {
@@ -62,6 +63,10 @@ struct SearchRecord {
   std::vector<ExclusionRecord> exclusions;
   double screen_seconds = 0, simulate_seconds = 0;
   double capacity_bytes = 0;  // of one GPU
+  double usable_bytes = 0;    // of that, by the study's constraint
+  /// Of the layouts that do not fit, the one that needs least; "" and 0 where all fit.
+  std::string least_layout;
+  double least_bytes = 0;
 };
 
 /// Checkpoints and failures of a run.
@@ -97,8 +102,11 @@ struct ClusterRecord {
   std::string scaling;  // "strong", "weak"
   std::int64_t gpus = 0, hosts = 0, ports = 0, global_batch = 0;
   SearchRecord search;
-  std::vector<PlanFigures> figures;  // by search.ranked
-  std::string why_not;               // of the best layout: the constraint that it breaks; "" none
+  std::vector<PlanFigures> figures;       // by search.ranked
+  std::optional<Excerpt> ranked_excerpt;  // where search.ranked is not whole; FrontPoint counts in the whole
+  std::string why_not;                    // of the best layout: the constraint that it breaks; "" none
+  /// By how much it misses the constraint that it misses most, as a share of what is allowed.
+  std::optional<double> misses;
   [[nodiscard]] bool has_layout() const { return !search.ranked.empty(); }
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/result/excerpt_io.h"
 #include "sim/result/sensitivity_io.h"
 #include "sim/result/version.h"
 
@@ -51,6 +52,9 @@ Json candidate_json(const LayoutRecord& layout, const PlanFigures& f) {
 Json search_json(const SearchRecord& s) {
   Json j{{"enumerated", s.enumerated}, {"excluded", s.excluded}, {"screened", s.screened},
          {"simulated", s.simulated},   {"open", s.open},         {"capacity_bytes", s.capacity_bytes}};
+  if (!s.least_layout.empty())
+    j.update(
+        {{"usable_bytes", s.usable_bytes}, {"least_bytes", s.least_bytes}, {"least_layout", s.least_layout}});
   j["exclusions"] = Json::array();
   for (const ExclusionRecord& e : s.exclusions)
     j["exclusions"].push_back({{"reason", e.reason}, {"count", e.count}, {"example", e.example}});
@@ -81,12 +85,14 @@ Json cluster_json(const ClusterRecord& c) {
   Json j{{"name", c.name},   {"variant", c.variant}, {"scaling", c.scaling},          {"gpus", c.gpus},
          {"hosts", c.hosts}, {"ports", c.ports},     {"global_batch", c.global_batch}};
   if (!c.why_not.empty()) j["why_not"] = c.why_not;
+  put(j, "misses", c.misses);
   j["search"] = search_json(c.search);
   if (c.has_layout() && c.figures.front().failures)
     j["failures"] = failures_json(*c.figures.front().failures);
   j["candidates"] = Json::array();
   for (std::size_t i = 0; i < c.search.ranked.size(); ++i)
     j["candidates"].push_back(candidate_json(c.search.ranked[i], c.figures[i]));
+  add_excerpt(j, "candidates", c.ranked_excerpt);
   return j;
 }
 

@@ -9,6 +9,7 @@
 
 #include "sim/base/collective_kind.h"
 #include "sim/base/units.h"
+#include "sim/result/excerpt.h"
 #include "sim/result/run_result.h"
 
 namespace busbar {
@@ -62,6 +63,7 @@ struct ComparedSweep {
   struct Row {
     Bytes size;
     double time_s = 0, busbw_Bps = 0;
+    std::string algorithm, protocol;  // empty: not said
   };
   std::string name;
   std::vector<Row> rows;
@@ -75,6 +77,7 @@ struct Sweep {
   Reduction reduction = Reduction::kSum;
   std::int32_t root = -1;
   std::vector<SweepRow> rows;
+  std::optional<Excerpt> rows_excerpt;  // where these are not all
   std::vector<LineRate> line_rates;
   std::vector<ComparedSweep> compared;
   std::optional<Bytes> half_bandwidth_size;  // the smallest size that reaches half of the best busbw

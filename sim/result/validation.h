@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/result/excerpt.h"
 #include "sim/result/measured_step.h"
 
 namespace busbar {
@@ -94,8 +95,9 @@ struct Validation {
   std::string unit;         // "s", "bytes"
   std::string calibration;  // "default"
   std::vector<std::string> filters;
-  std::vector<ValidationRow> rows;  // in the order of the tables
-  bool cross_validated = false;     // each system is predicted by a fit to all others
+  std::vector<ValidationRow> rows;                             // in the order of the tables
+  std::optional<Excerpt> rows_excerpt, not_simulated_excerpt;  // where the lists are not whole
+  bool cross_validated = false;  // each system is predicted by a fit to all others
   ErrorFigures overall;
   std::optional<ErrorFigures> overall_plain;  // of ValidationRow::plain
   std::vector<ValidationGroup> groups;

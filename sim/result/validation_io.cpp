@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/result/excerpt_io.h"
 #include "sim/result/version.h"
 
 namespace busbar {
@@ -116,6 +117,8 @@ Json suite_json(const Validation& v) {
   j["filters"] = v.filters;
   j["rows"] = Json::array();
   for (const ValidationRow& r : v.rows) j["rows"].push_back(row_json(r, v));
+  add_excerpt(j, "rows", v.rows_excerpt);
+  add_excerpt(j, "not_simulated", v.not_simulated_excerpt);
   j["summary"] = figures_json(v.overall);
   if (v.overall_plain) j["summary"]["plain"] = figures_json(*v.overall_plain);
   add_fits(j, v);

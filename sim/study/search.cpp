@@ -83,10 +83,12 @@ void Search::screen() {
     s.least_s = screened.least_s;
   });
   for (Screening& s : all) {
-    if (s.memory_bytes > usable)
-      exclude(found_.excluded, kMemory, s.candidate);
-    else
+    if (s.memory_bytes <= usable) {
       screened_.push_back(s);
+      continue;
+    }
+    exclude(found_.excluded, kMemory, s.candidate);
+    if (!least_ || s.memory_bytes < least_->memory_bytes) least_ = s;
   }
   std::sort(screened_.begin(), screened_.end(), comes_first);
   done_.assign(screened_.size(), false);
@@ -178,7 +180,10 @@ SearchRecord Search::record() const {
                       .screened = std::ssize(screened_),
                       .simulated = std::ssize(simulated_),
                       .screen_seconds = screen_seconds_,
-                      .capacity_bytes = capacity_of(*problem_.topology)};
+                      .capacity_bytes = capacity_of(*problem_.topology),
+                      .usable_bytes = options_.usable_memory * capacity_of(*problem_.topology),
+                      .least_layout = least_ ? text_of(least_->candidate) : "",
+                      .least_bytes = least_ ? least_->memory_bytes : 0};
   auto ranked = simulated_;
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return std::tie(a.second.step_s, a.first) < std::tie(b.second.step_s, b.first);

@@ -72,6 +72,7 @@ class Search {
   SearchOptions options_;
   Enumeration found_;
   std::vector<Screening> screened_;  // fastest first
+  std::optional<Screening> least_;   // of those that do not fit, the one that needs least memory
   std::vector<std::size_t> order_;   // in which to simulate: indices into screened_
   std::size_t at_ = 0, ranked_ = 0;  // in order_: the next; those before this are there for their speed
   std::vector<std::size_t> asked_;

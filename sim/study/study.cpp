@@ -1,5 +1,7 @@
 #include "sim/study/study.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -23,6 +25,46 @@ struct Running {
   std::size_t first = 0, count = 0;
 };
 
+// The constraints that a cluster's best layout breaks, in words, and by how much it misses the worst of them.
+void miss(ClusterRecord& record, const std::string& why, std::optional<double> by = {}) {
+  record.why_not += (record.why_not.empty() ? "" : ", ") + why;
+  if (by) record.misses = std::max(record.misses.value_or(0), *by);
+}
+
+void find_no_layout(ClusterRecord& record) {
+  const SearchRecord& s = record.search;
+  if (s.least_layout.empty()) return miss(record, "no layout fits");
+  const double by = s.least_bytes / s.usable_bytes - 1;
+  miss(record,
+       fmt::format(
+           "no layout fits: {}, which needs least, takes {:.1f} GB of the {:.1f} GB that a GPU may use, "
+           "{} too much",
+           s.least_layout, s.least_bytes / 1e9, s.usable_bytes / 1e9, excess_text(by)),
+       by);
+}
+
+void check_constraints(ClusterRecord& record, const Constraints& allowed, const std::string& currency) {
+  const PlanFigures& f = record.figures.front();
+  if (f.goodput < kLeastGoodput)
+    miss(record, "never gets done: failures and checkpoints take all of the time");
+  if (allowed.deadline_s && f.train_s && *f.train_s > *allowed.deadline_s) {
+    const double by = *f.train_s / *allowed.deadline_s - 1;
+    miss(record,
+         fmt::format("takes {} of {}, {} too long", duration_text(*f.train_s),
+                     duration_text(*allowed.deadline_s), excess_text(by)),
+         by);
+  }
+  if (allowed.budget && !f.cost)
+    miss(record, "has no price to hold against the budget");
+  else if (allowed.budget && *f.cost > *allowed.budget) {
+    const double by = *f.cost / *allowed.budget - 1;
+    miss(record,
+         fmt::format("costs {} of {}, {} too much", amount_text(*f.cost, currency),
+                     amount_text(*allowed.budget, currency), excess_text(by)),
+         by);
+  }
+}
+
 ClusterRecord record_of(const Cell& cell, SearchRecord search) {
   ClusterRecord record{.name = cell.name,
                        .variant = cell.variant,
@@ -33,7 +75,7 @@ ClusterRecord record_of(const Cell& cell, SearchRecord search) {
                        .global_batch = cell.problem.base.batch.global,
                        .search = std::move(search)};
   if (!record.has_layout()) {
-    record.why_not = "no layout fits";
+    find_no_layout(record);
     return record;
   }
   FigureInputs inputs = cell.inputs;
@@ -47,17 +89,7 @@ ClusterRecord record_of(const Cell& cell, SearchRecord search) {
   }
   for (const LayoutRecord& layout : record.search.ranked)
     record.figures.push_back(plan_figures(layout.figures, inputs, failures));
-  const PlanFigures& f = record.figures.front();
-  const auto say = [&](const std::string& why) {
-    record.why_not += (record.why_not.empty() ? "" : ", ") + why;
-  };
-  if (f.goodput < kLeastGoodput) say("never gets done: failures and checkpoints take all of the time");
-  if (cell.constraints.deadline_s && f.train_s && *f.train_s > *cell.constraints.deadline_s)
-    say("takes " + duration_text(*f.train_s));
-  if (cell.constraints.budget && !f.cost)
-    say("has no price to hold against the budget");
-  else if (cell.constraints.budget && *f.cost > *cell.constraints.budget)
-    say("beyond the budget");
+  check_constraints(record, cell.constraints, cell.inputs.prices.currency);
   return record;
 }
 

@@ -15,7 +15,10 @@ namespace busbar {
 
 namespace {
 
-constexpr double kDay = 86400;
+constexpr double kDay = 86400, kYear = 365 * kDay;
+constexpr double kLongDays = 1000;  // from there on years say more
+constexpr double kMillion = 1e6;
+constexpr double kFactor = 10;  // shares of more are told as factors
 // Far beyond any plan: products of what is below stay numbers.
 constexpr double kMostMoney = 1e18, kMostTokens = 1e24, kMostWatts = 1e9;
 constexpr double kLeastSeconds = 1e-3, kMostSeconds = 1e12;
@@ -61,7 +64,7 @@ struct DurationUnit {
   double seconds;
 };
 constexpr std::array<DurationUnit, 5> kDurations = {
-    {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", kDay}, {"y", 365 * kDay}}};
+    {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", kDay}, {"y", kYear}}};
 
 std::optional<double> seconds_of(const Parts& parts) {
   for (const DurationUnit& unit : kDurations)
@@ -137,7 +140,19 @@ std::string duration_text(double seconds) {
   if (seconds < 120) return fmt::format("{:.3g} s", seconds);
   if (seconds < 2 * 3600) return fmt::format("{:.3g} min", seconds / 60);
   if (seconds < 2 * kDay) return fmt::format("{:.3g} h", seconds / 3600);
-  return fmt::format("{:.3g} d", seconds / kDay);
+  if (seconds < kLongDays * kDay) return fmt::format("{:.3g} d", seconds / kDay);
+  return fmt::format("{:.3g} years", seconds / kYear);
+}
+
+std::string amount_text(double amount, const std::string& currency) {
+  if (amount >= kMillion) return fmt::format("{:.3f} million {}", amount / kMillion, currency);
+  return fmt::format("{:.{}f} {}", amount, amount < 100 ? 2 : 0, currency);
+}
+
+std::string excess_text(double share) {
+  if (share < 1) return fmt::format("{:.1f} %", 100 * share);
+  if (share < kFactor) return fmt::format("{:.0f} %", 100 * share);
+  return fmt::format("by a factor of {:.0f}", 1 + share);
 }
 
 }  // namespace busbar

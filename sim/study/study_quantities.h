@@ -32,7 +32,11 @@ struct Money {
 /// Watts of "10.2 kW/host".
 [[nodiscard]] double read_host_power(const JsonValue& value);
 
-/// For people: "33.6 d", "13.5 h", "12 min".
+/// For people: "33.6 d", "13.5 h", "12 min", "5.71 years".
 [[nodiscard]] std::string duration_text(double seconds);
+/// "5.100 million USD", "812 USD".
+[[nodiscard]] std::string amount_text(double amount, const std::string& currency);
+/// "33.0 %", "by a factor of 41".
+[[nodiscard]] std::string excess_text(double share);
 
 }  // namespace busbar

@@ -163,7 +163,7 @@ void add_assumptions(Study& study, const StudySpec& spec) {
     study.assumptions.push_back({std::move(what), std::move(value), origin, std::move(source)});
   };
   add("framework", std::string(spec.base.framework->name), "assumed", std::string(spec.base.framework->help));
-  if (spec.tokens) add("tokens", fmt::format("{:.4g}", *spec.tokens), "assumed", "the study");
+  if (spec.tokens) add("tokens", fmt::format("{:.4g} billion", *spec.tokens / 1e9), "assumed", "the study");
   for (const ClusterSpec& c : spec.clusters) {
     const Prices& p = c.prices;
     if (p.gpu_hour)
@@ -176,8 +176,9 @@ void add_assumptions(Study& study, const StudySpec& spec) {
     if (p.host || p.port)
       add(c.name + ": lifetime", duration_text(p.lifetime_s), "assumed", "the study, or 4 years");
     if (p.host_watts)
-      add(c.name + ": power", fmt::format("{} W per host, times {}", *p.host_watts, p.power_usage), "assumed",
-          "the study");
+      add(c.name + ": power",
+          fmt::format("{:.4g} kW per host, times {} for all around it", *p.host_watts / 1e3, p.power_usage),
+          "assumed", "the study");
   }
   const FailureSpec& f = spec.failures;
   if (!f.given()) {
@@ -204,6 +205,13 @@ std::string mark_of(const std::string& origin) {
   return origin == "fitted" || origin == "derived" ? "fitted" : "assumed";
 }
 
+// Sentences of a step say of their numbers where these come from.
+std::string mark_of_sentence(const std::string& sentence) {
+  for (const char* mark : {"fitted", "measured"})
+    if (sentence.find(mark) != std::string::npos) return mark;
+  return "assumed";
+}
+
 // What the recommended step rests on, and its warnings. A step beyond the limit on operations is told by its
 // short one.
 void add_remarks(Study& study, const SearchProblem& problem, const Workload& workload,
@@ -219,7 +227,8 @@ void add_remarks(Study& study, const SearchProblem& problem, const Workload& wor
     run = run_of(steps->last);
   }
   for (const std::string& sentence : run.assumptions)
-    study.assumptions.push_back({"the recommended layout", sentence, "assumed", "docs/model.md"});
+    study.assumptions.push_back(
+        {"the recommended layout", sentence, mark_of_sentence(sentence), "docs/model.md"});
   for (const ParameterRecord& p : run.parameters)
     study.assumptions.push_back({p.name, p.value, mark_of(p.origin), p.source});
   for (const Warning& warning : run.warnings) study.risks.push_back(warning.text);

@@ -1,4 +1,6 @@
 // `simulate` as a user calls it.
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "sim/base/json_reader.h"
@@ -57,8 +59,15 @@ TEST_F(Simulate, ChangesAnyKeyAndComparesWithBefore) {
             0);
   const Outcome o = simulate(kMain + "--json fast.json --compare slow.json");
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_NE(o.out.find("Compared with slow.json"), std::string::npos);
-  EXPECT_NE(o.out.find("step time"), std::string::npos);
+  EXPECT_NE(o.out.find("Compared with 2 x DGX H100"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("(slow.json)"), std::string::npos);
+  const JsonValue other = json("fast.json").at("compared").items().at(0);
+  EXPECT_EQ(number(other, "step_time_s"), number(json("slow.json"), "step_time_s"));
+  EXPECT_NE(simulate(kMain + "--compare slow.json fast.json --md -").out.find("### Compared with"),
+            std::string::npos);
+  const std::string csv = simulate(kMain + "--compare slow.json fast.json --csv -").out;
+  EXPECT_NE(csv.find("\ncompared_1,step_time_s,change,share,-0."), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\ncompared_2,step_time_s,change,share,0\n"), std::string::npos) << csv;
   EXPECT_GT(number(json("slow.json"), "step_time_s"), number(json("fast.json"), "step_time_s"));
 }
 
@@ -126,9 +135,13 @@ TEST_F(Simulate, SweepsACollectiveInNcclTestsColumns) {
   EXPECT_NEAR(number(row, "busbw_Bps"), 450e9, 1e3);  // NVLink 4: 450 GB/s each way
   EXPECT_NE(read_file(path("s.csv")).find("all_reduce,1073741824,268435456,fp32,sum,-1,8,"),
             std::string::npos);
-  const Outcome again =
-      simulate("--topology dgx1x8.json --collective all_reduce --sizes 1G:1G:2 --compare s.json");
-  EXPECT_NE(again.out.find("1073741824"), std::string::npos) << again.out;
+  const Outcome again = simulate(
+      "--topology dgx1x8.json --collective all_reduce --sizes 1G:1G:2 --compare s.json --json t.json");
+  EXPECT_NE(again.out.find("time[1](us)"), std::string::npos) << again.out;
+  const JsonValue now = json("t.json").at("rows").items().front();
+  const std::string change =
+      fmt::format("{:+.1f}\n", 100 * (number(now, "time_s") / number(row, "time_s") - 1));
+  EXPECT_NE(again.out.find(change), std::string::npos) << again.out;
 }
 
 TEST_F(Simulate, FailsTheJobWithExitCodeFour) {

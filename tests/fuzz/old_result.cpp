@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_or_refuse([&] {
     const OldResult old = read_old_result(JsonDocument::parse(text_of(data, size), "fuzz.json"));
     for (const auto& [key, seconds] : old.times_s) BUSBAR_CHECK(seconds >= 0);
-    for (const auto& [bytes, seconds] : old.sweep_times_s) BUSBAR_CHECK(bytes >= 0 && seconds >= 0);
+    for (const auto& row : old.rows) BUSBAR_CHECK(row.size.count() >= 0 && row.time_s >= 0);
   });
   return 0;
 }

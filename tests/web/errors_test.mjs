@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { both, chartsAreWhole, figuresEqual, fitsEverywhere, opened, runs } from "./support.mjs";
+import { both, chartsAreWhole, excerptOf, figuresEqual, fitsEverywhere, opened, runs, wordsOf } from "./support.mjs";
 
 const kData = join(dirname(fileURLToPath(import.meta.url)), "../../validate/data/collectives/h100c01_n1g8_all_reduce.csv");
 
@@ -36,6 +36,23 @@ export const cases = {
     await close();
   },
 
+  "validation: of 15,000 rows a page has the worst and the ends": async (context) => {
+    const rows = Array.from({ length: 15000 }, (_, i) => `all_reduce,8,${1024 + 65536 * i},${(20 + (1024 + 65536 * i) / 2.7e5) * (1 + 0.001 * ((i * 7919) % 100))}`);
+    writeFileSync(join(context.folder, "many.csv"), `operation,ranks,size_bytes,time_us\n${rows.join("\n")}\n`);
+    const { record, page } = both(context, "validate", ["--topology", "dgx1x8.json", "--measured", "many.csv"]);
+    assert.equal(record.rows.length, 15000);
+    assert.ok(statSync(page).size < 3e6, `${statSync(page).size} bytes`);
+    const { tab, seconds, close } = await opened(context, page);
+    await figuresEqual(tab, record, 40);
+    const { of, numbers } = await excerptOf(tab, "rows");
+    const worst = record.rows.reduce((w, row, i) => (Math.abs(row.error) > Math.abs(record.rows[w].error) ? i : w), 0);
+    assert.ok(of === 15000 && [0, worst, 14999].every((i) => numbers.includes(i)));
+    assert.equal(Number(await tab.$eval("#rows tbody data", (e) => e.value)), record.rows[worst].error);
+    assert.ok((await wordsOf(tab, "#rows .says")).includes("3,000 of the 15,000 rows"));
+    console.log(`    ${(statSync(page).size / 1e6).toFixed(2)} MB, open after ${seconds.toFixed(2)} s`);
+    await close();
+  },
+
   "calibration: points, fit, residuals and intervals": async (context) => {
     const { record, page } = both(context, "calibrate", ["--from", kData, "--collective", "all_reduce", "--ranks", "8", "--topology", "dgx1x8.json", "-o", "p.json"]);
     assert.equal(record.points.length, record.rows);
@@ -59,7 +76,12 @@ export const cases = {
     const page = await opened(context, two.page);
     await figuresEqual(page.tab, two.record, 1);
     await chartsAreWhole(page.tab);
+    assert.match(await wordsOf(page.tab, ".answer"), /^\d+ of \d+ numbers? changed/);
     await page.close();
+    const same = both(context, "calibrate", ["--show", "m.json", "--compare", "m.json"]);
+    const unchanged = await opened(context, same.page);
+    assert.match(await wordsOf(unchanged.tab, ".answer"), /^No change: of \d+ numbers?, none moved beyond its interval\.$/);
+    await unchanged.close();
   },
 
   "health: what is slow stands first": async (context) => {

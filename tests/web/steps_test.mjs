@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { both, chartsAreWhole, figuresEqual, fitsEverywhere, opened, runs } from "./support.mjs";
+import { both, chartsAreWhole, downloadOf, figuresEqual, fitsEverywhere, opened, runs, wordsOf } from "./support.mjs";
 
 const kStep = ["--topology", "dgx2x8.json", "--workload", "fsdp7b.json"];
 
@@ -41,6 +41,77 @@ export const cases = {
       for (const key of ["stream", "operation", "what", "group"]) assert.equal(entry[key], expected[key]);
       for (const key of ["arrive_s", "start_s", "end_s"]) assert.ok(Math.abs(entry[key] - expected[key]) < 0.5e-12, key);
     }));
+    await close();
+  },
+
+  "the record that the page offers is the whole one": async (context) => {
+    const { record, page } = both(context, "simulate", kStep);
+    const { tab, close } = await opened(context, page);
+    const taken = JSON.parse(await downloadOf(tab, "footer button"));
+    assert.deepEqual(taken.critical_path, record.critical_path);
+    assert.deepEqual(taken.timeline.map((t) => [t.rank, t.program, t.entries.length]), record.timeline.map((t) => [t.rank, t.program, t.entries.length]));
+    assert.ok(Math.abs(taken.timeline[0].entries.at(-1).end_s - record.timeline[0].entries.at(-1).end_s) < 0.5e-12);
+    const rest = ({ timeline, critical_path, engine, ...others }) => others;
+    assert.deepEqual(rest(taken), rest(record));
+    await close();
+  },
+
+  "tables of the page name their figures and units as --csv does, and hold the same": async (context) => {
+    runs(context, "simulate", [...kStep, "--json", "before.json", "--quiet"]);
+    const words = [...kStep, "--set", "fabric.nic=50 Gb/s", "--sensitivity", "--compare", "before.json"];
+    const { page } = both(context, "simulate", [...words, "--csv", "step.csv"]);
+    const figures = readFileSync(join(context.folder, "step.csv"), "utf8").trim().split("\n").slice(1).map((line) => line.split(","));
+    const { tab, close } = await opened(context, page);
+    for (const [table, id] of [["split", "waterfall"], ["collectives", "collectives"], ["links", "links"], ["memory", "memory"], ["sensitivity", "sensitivity"], ["compared_1", "compared-0"]]) {
+      await tab.$eval(`#${id} details`, (e) => (e.open = true));
+      const [head, ...rows] = (await downloadOf(tab, `#${id} .actions button:last-child`)).trim().split("\n").map((line) => line.split(","));
+      const mine = figures.filter(([name]) => name === table);
+      assert.ok(mine.length > 0, table);
+      for (const [, , figure, unit, value] of mine) {
+        if (/_up$|_down$/.test(figure) || figure === "algorithm") continue;  // for programs; apart on the page
+        const at = head.indexOf(unit ? `${figure} (${unit})` : figure);
+        assert.ok(at >= 0, `${table}: ${figure} (${unit}) is not in ${head}`);
+        const close = (cell) => cell === value || Math.abs(Number(cell) - Number(value)) <= 1e-5 * Math.abs(Number(value)) + 1e-15;
+        assert.ok(rows.some((row) => close(row[at])), `${table}: no ${figure} of ${value}`);
+      }
+    }
+    await close();
+  },
+
+  "an earlier step stands beside it, and names of systems may be long": async (context) => {
+    const long = `A cluster with a name ${"that does not end ".repeat(8)}and_one_word_${"x".repeat(90)}`;
+    runs(context, "simulate", [...kStep, "--set", `topology.name=${long}`, "--set", "fabric.nic=50 Gb/s", "--json", "slow.json", "--quiet"]);
+    const { record, page } = both(context, "simulate", [...kStep, "--compare", "slow.json"]);
+    const { tab, close } = await opened(context, page);
+    await figuresEqual(tab, record, 70);
+    assert.ok((await chartsAreWhole(tab)).includes("compared-0-chart"));
+    assert.ok(record.compared[0].step_time_s > record.step_time_s);
+    assert.match(await wordsOf(tab, ".answer"), /[\d.]+ % shorter than A cluster with a name that does not end/);
+    const read = await tab.$$eval("#compared-0 tbody tr:first-child data", (list) => list.map((e) => Number(e.value)));
+    assert.deepEqual(read, [record.compared[0].step_time_s, record.step_time_s, record.step_time_s / record.compared[0].step_time_s - 1]);
+    await close();
+    await fitsEverywhere(context, page);
+  },
+
+  "a job that does not fit says so before all else": async (context) => {
+    writeFileSync(join(context.folder, "fat.json"), JSON.stringify({ schema: "busbar.workload/1", name: "405B", model: { preset: "llama-3.1-405b" },
+      batch: { sequence: 8192, micro: 1, global: 2 }, parallel: { tp: 8, dp: 2, sharding: "none" } }));
+    const { record, page } = both(context, "simulate", ["--topology", "dgx2x8.json", "--workload", "fat.json"]);
+    assert.equal(record.memory.fits, false);
+    const { tab, close } = await opened(context, page);
+    await figuresEqual(tab, record, 50);
+    assert.match(await wordsOf(tab, ".answer p:first-child"), /^This job does not fit: its fullest GPU would need .* and has 80\.0 GB/);
+    await close();
+  },
+
+  "one of a thing is told as one": async (context) => {
+    writeFileSync(join(context.folder, "one-t.json"), JSON.stringify({ schema: "busbar.topology/1", name: "one", hosts: { count: 1, type: "dgx-h100", gpus: 1 }, fabric: { family: "none" } }));
+    writeFileSync(join(context.folder, "one-s.json"), JSON.stringify({ schema: "busbar.trace/1", name: "alone", groups: {}, programs: { a: { ops: [{ id: "x", op: "compute", stream: "main", duration: "2 ms" }] } },
+      bindings: [{ ranks: [0], program: "a" }] }));
+    const { page } = both(context, "simulate", ["--topology", "one-t.json", "--workload", "one-s.json"]);
+    const { tab, close } = await opened(context, page);
+    assert.match(await wordsOf(tab, ".answer"), /on 1 GPU\b/);
+    assert.doesNotMatch(await wordsOf(tab), /(^|[^\d.,])1 (GPUs|ranks|hosts|numbers|rows|links|operations|kinds|streams|classes)\b/);
     await close();
   },
 
@@ -151,7 +222,12 @@ export const cases = {
     for (let i = 0; i < 3; ++i) {
       const { tab, seconds, close } = await opened(context, page);
       times.push(seconds);
-      if (i === 0) await figuresEqual(tab, record, 60);
+      if (i === 0) {
+        await figuresEqual(tab, record, 60);
+        // Sixteen stages with three kinds of groups each: one bar for each kind.
+        assert.match(await wordsOf(tab, "#overlap .says"), /Bars are means, over the rank classes that have this kind of group; the table has all 48 of them/);
+        assert.ok((await tab.getAttribute("#overlap-chart", "aria-label")).split("hidden").length - 1 <= 8);
+      }
       await close();
     }
     console.log(`    ${(size / 1e6).toFixed(2)} MB, open after ${times.map((t) => t.toFixed(2)).join(", ")} s`);

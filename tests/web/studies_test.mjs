@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { both, chartsAreWhole, figuresEqual, fitsEverywhere, opened, runs, withRecord } from "./support.mjs";
+import { both, chartsAreWhole, figuresEqual, fitsEverywhere, opened, runs, withRecord, wordsOf } from "./support.mjs";
 import { studyRecord } from "./study_record.mjs";
 
 const kStudy = { schema: "busbar.study/1", name: "Two clusters", model: { preset: "gpt2" }, batch: { sequence: 1024, global: 64 }, tokens: "1e10 tokens",
@@ -51,6 +51,11 @@ export const cases = {
     // Marks of all assumptions are one of three.
     assert.ok(record.assumptions.every((a) => ["measured", "fitted", "assumed"].includes(a.origin)));
     assert.equal(await tab.locator("#assumptions .mark").count() > 3, true);
+    // A sentence that says that its numbers are fitted is marked so; times are told in units that people use.
+    for (const { value, origin } of record.assumptions) assert.equal(/fitted/.test(value) && origin !== "fitted", false, value);
+    assert.equal(record.assumptions.find((a) => a.what === "time between failures").value, "5.71 years per GPU");  // 50000 h
+    assert.ok(csv.split("\n")[0].includes(",cost_USD,cost_per_1e12_tokens_USD,"));
+    assert.doesNotMatch(page, /Show all 1 rows/);
     // With the figures of one cluster, the front is of no layout that another beats in time, memory and cost.
     const of = ({ cluster, layout }) => record.clusters[cluster].candidates[layout];
     const all = record.clusters.flatMap((cluster) => cluster.candidates);
@@ -70,6 +75,31 @@ export const cases = {
     await figuresEqual(tab, record, 10);
     assert.ok((await tab.textContent(".answer")).includes("Nothing qualifies"));
     assert.ok((await tab.textContent("#page")).includes(record.clusters[0].why_not));
+    // The closest is named with its figure, which follows from its best layout.
+    const misses = record.clusters.map((cluster) => cluster.candidates[0].train_s / 1 - 1);
+    const closest = misses.indexOf(Math.min(...misses));
+    record.clusters.forEach((cluster, i) => assert.ok(Math.abs(cluster.misses / misses[i] - 1) < 1e-12));
+    const { name, why_not } = record.clusters[closest];
+    assert.match(why_not, /^takes .* of 1 s, by a factor of \d+ too long$/);
+    const answer = await wordsOf(tab, ".answer");
+    assert.ok(answer.includes(`The closest is `) && answer.includes(`${name}: ${why_not}.`), answer);
+    // What it breaks stands where a reader at a desk sees it.
+    const heads = await tab.$$eval("#clusters th", (list) => list.map((e) => [e.textContent, e.getBoundingClientRect().right]));
+    assert.ok(heads.find(([text]) => text === "breaks")[1] <= 1280);
+    await close();
+  },
+
+  "a plan without a layout that fits names the one that comes closest": async (context) => {
+    const { failures, ...rest } = kStudy;
+    const study = { ...rest, model: { preset: "llama-3.1-405b" }, batch: { sequence: 8192, global: 64 }, clusters: [{ ...kStudy.clusters[0], gpus: [8] }] };
+    writeFileSync(join(context.folder, "fat-study.json"), JSON.stringify(study));
+    const { record, page } = both(context, "plan", ["fat-study.json"], [4]);
+    const { least_bytes, usable_bytes, least_layout } = record.clusters[0].search;
+    assert.ok(least_bytes > usable_bytes && Math.abs(record.clusters[0].misses - (least_bytes / usable_bytes - 1)) < 1e-12);
+    const { tab, close } = await opened(context, page);
+    await figuresEqual(tab, record, 0);
+    const answer = await wordsOf(tab, ".answer");
+    assert.ok(answer.includes(`${least_layout}, which needs least, takes ${(least_bytes / 1e9).toFixed(1)} GB of the`), answer);
     await close();
   },
 
@@ -103,7 +133,9 @@ export const cases = {
     await figuresEqual(tab, record, 60);
     const tools = record.sensitivity.filter((row) => row.change_10_percent_better !== undefined);
     const best = tools.reduce((a, b) => (b.change_10_percent_better < a.change_10_percent_better ? b : a));
-    assert.ok((await tab.textContent(".answer")).includes(best.parameter));
+    assert.ok((await wordsOf(tab, ".answer")).includes(best.words));
+    const rows = await tab.$$eval("#sensitivity tbody tr td:first-child", (list) => list.map((e) => e.textContent));
+    for (const { parameter, words } of record.sensitivity) assert.ok(rows.includes(words) && !rows.includes(parameter), words);
     await close();
   },
 

@@ -50,7 +50,7 @@ export function at(record, pointer) {
   return pointer.split("/").slice(1).reduce((value, key) => value?.[key.replaceAll("~1", "/").replaceAll("~0", "~")], record);
 }
 
-const kUnits = { s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9, h: 3600, days: 86400, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40,
+const kUnits = { s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9, min: 60, h: 3600, days: 86400, years: 365 * 86400, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40,
   "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12, "FLOP/s": 1, "GFLOP/s": 1e9, "TFLOP/s": 1e12, "PFLOP/s": 1e15, "%": 0.01, kWh: 3.6e6, MWh: 3.6e9, GWh: 3.6e12, million: 1e6, USD: 1 };
 
 /** "−1.23 ms" -> -0.00123. */
@@ -115,5 +115,21 @@ export async function fitsEverywhere(context, page) {
   const tables = await dark.tab.$$eval("table", (list) => list.filter((e) => e.offsetParent !== null).map((e) =>
     ({ headed: [...e.querySelectorAll("th")].some((th) => th.innerText.trim().length > 0) })));
   for (const table of tables) assert.ok(table.headed, "a table without headings on paper");
+  await dark.tab.setViewportSize({ width: 718, height: 1047 });  // A4 less margins of 1 cm, at 96 pixels an inch
+  assert.ok((await dark.tab.evaluate(() => document.documentElement.scrollWidth)) <= 718, "wider than paper");
   await dark.close();
+}
+
+/** What a reader reads: without the gaps that do not break. */
+export const wordsOf = async (tab, selector = "#page") => (await tab.textContent(selector)).replaceAll("\u00a0", " ");
+
+/** Where the page has some rows of a list only, these are the record's, at the places that it names. */
+export async function excerptOf(tab, name) {
+  return tab.evaluate((key) => JSON.parse(document.getElementById("record").textContent)[`${key}_excerpt`], name);
+}
+
+/** The file that a click brings. */
+export async function downloadOf(tab, selector) {
+  const [download] = await Promise.all([tab.waitForEvent("download"), tab.click(selector)]);
+  return readFileSync(await download.path(), "utf8");
 }

@@ -46,6 +46,13 @@ function fixed(value) {
   return Math.abs(value) < 0.095 ? value.toPrecision(1) : value.toFixed(1);
 }
 
+/** Both ends of a name that has more characters than there is room for: either may tell it from others. */
+export function shortened(name, room) {
+  if (name.length <= room) return name;
+  const half = Math.max(2, Math.floor((room - 1) / 2));
+  return `${name.slice(0, half)}…${name.slice(-half)}`;
+}
+
 /** "1 link", "3 links". */
 export const count = (n, one, many = `${one}s`) => `${integer(n)} ${n === 1 ? one : many}`;
 

@@ -1,4 +1,5 @@
 // The long lists of a step: zlib-compressed JSON in base64, times as integers of picoseconds.
+//   of             how many rank classes there are, where the timeline has fewer
 //   timeline       per rank class: names once, then columns; `gap` is the time from the end of the stream's last
 //                  entry to the arrival, `wait` from there to the start, `length` to the end
 //   critical_path  as in the record
@@ -14,7 +15,7 @@ const second = (ps) => ps / 1e12;
 /** Lanes: what one stream of a rank class does, in the order of time. */
 export async function unpacked(base64) {
   const data = await inflated(base64);
-  return { critical_path: data.critical_path, timeline: data.timeline.map(trackOf) };
+  return { critical_path: data.critical_path, timeline: data.timeline.map(trackOf), of: data.of ?? data.timeline.length };
 }
 
 function trackOf(packed) {

@@ -28,8 +28,17 @@ export function close(page, record) {
   page.dataset.ready = "yes";
 }
 
-function saveRecord() {
-  const url = URL.createObjectURL(new Blob([document.getElementById("record").textContent], { type: "application/json" }));
+// The long lists of a step stand apart: whoever takes the record gets them too.
+async function wholeRecord() {
+  const text = document.getElementById("record").textContent;
+  const packed = document.getElementById("packed");
+  if (!packed) return text;
+  const { timeline, critical_path } = await unpacked(packed.textContent.trim());
+  return JSON.stringify({ ...JSON.parse(text), critical_path, timeline });
+}
+
+async function saveRecord() {
+  const url = URL.createObjectURL(new Blob([await wholeRecord()], { type: "application/json" }));
   const link = h("a", { href: url, download: "busbar.json" });
   document.body.append(link);
   link.click();

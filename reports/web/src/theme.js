@@ -1,5 +1,7 @@
 // Colours of the page for charts: read from the style sheet, so that light, dark and print have one source.
 
+import { shortened } from "./format.js";
+
 /** Okabe & Ito's palette in an order that keeps neighbours apart; see style.css. */
 const kNames = ["blue", "orange", "green", "purple", "sky", "vermilion", "yellow", "grey"];
 
@@ -47,6 +49,47 @@ export function axis(c, more = {}) {
     ...rest,
   };
 }
+
+/** Room for a name in a legend, in characters. */
+export const legendRoom = (width) => (width < 500 ? 30 : 60);
+
+/** Names down the side of bars, in `room` pixels; both ends of those that are longer. */
+export function names(c, list, room) {
+  return axis(c, { type: "category", inverse: true, data: list.map((_, i) => i), splitLine: { show: false },
+    axisLabel: { color: c.ink, interval: 0, hideOverlap: false, width: room, overflow: "break", lineHeight: 13,
+      formatter: (i) => shortened(list[i], Math.floor((1.55 * room) / 6.8)) } });
+}
+
+/** Powers of two between two amounts, at most `most` of them. */
+export function twos(low, high, most) {
+  const first = Math.ceil(Math.log2(low) - 1e-9);
+  const last = Math.floor(Math.log2(high) + 1e-9);
+  const stride = Math.max(1, Math.ceil((last - first + 1) / Math.max(2, most)));
+  const list = [];
+  for (let k = first; k <= last; k += stride) list.push(2 ** k);
+  return list;
+}
+
+/** A logarithmic axis over sizes or counts, with powers of two at its ticks, however few values there are. */
+export function doubling(c, values, width, { formatter, room = 1, ...more }) {
+  const beside = room * (values.every((v) => v === values[0]) ? 2 : 1);
+  const low = Math.min(...values) / beside;
+  const high = Math.max(...values) * beside;
+  const customValues = twos(low, high, Math.floor(width / 90));
+  return axis(c, { type: "log", logBase: 2, min: low, max: high, splitLine: { show: false }, axisTick: { show: false, customValues }, axisLabel: { formatter, customValues }, ...more });
+}
+
+/** Amounts for ticks between two of them: powers of ten where these are many, 1, 2 and 5 times them, or more. */
+export function steps(low, high) {
+  const list = [];
+  const within = high / low > 1e3 ? [1] : high / low > 8 ? [1, 2, 5] : [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
+  for (let ten = 10 ** Math.floor(Math.log10(low)); ten <= high; ten *= 10)
+    for (const k of within) if (k * ten >= low && k * ten <= high) list.push(k * ten);
+  return list;
+}
+
+/** Dots that are seen as such even on a thin line. */
+export const kDotted = [2, 4];
 
 let onChange = [];
 export function whenThemeChanges(action) {

@@ -59,5 +59,31 @@ TEST(PackedLists, GiveBackEveryTimeAndName) {
   }
 }
 
+TEST(PackedLists, LeaveOutWholeRankClassesWhereEntriesAreTooMany) {
+  RunResult result;
+  for (std::uint32_t rank = 0; rank < 10; ++rank) {
+    RankTimeline& track =
+        result.timeline.emplace_back(RankTimeline{.rank = rank, .program = "p", .entries = {}});
+    for (int i = 0; i < 5; ++i)
+      track.entries.push_back({"main", "a", "compute", "", ps(i), ps(i), ps(i + 1)});
+  }
+  const auto kept = [&](std::size_t most) {
+    const auto lists = nlohmann::json::parse(inflated(from_base64(packed_lists(result, most))));
+    EXPECT_EQ(lists.at("of"), 10);
+    std::vector<int> ranks;
+    for (const auto& track : lists.at("timeline")) {
+      EXPECT_EQ(track.at("gap").size(), 5U);
+      ranks.push_back(track.at("rank"));
+    }
+    return ranks;
+  };
+  EXPECT_EQ(kept(50).size(), 10U);
+  const std::vector<int> three = kept(19);
+  ASSERT_EQ(three.size(), 3U);
+  EXPECT_EQ(three.front(), 0);
+  EXPECT_EQ(three.back(), 9);
+  EXPECT_EQ(kept(1), std::vector<int>{0});
+}
+
 }  // namespace
 }  // namespace busbar

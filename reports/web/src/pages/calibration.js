@@ -3,7 +3,7 @@ import { add, figureOf, h } from "../dom.js";
 import { figure, section, tip } from "../chart.js";
 import { close, open } from "../page.js";
 import { column, rowsAt, table } from "../table.js";
-import { axis, base } from "../theme.js";
+import { axis, base, names } from "../theme.js";
 import { count, digits, integer, percent, signedPercent, tick, time } from "../format.js";
 import { warnings } from "./step.js";
 import { fitted, intervals, pointsOf, residuals } from "../parts/calibration.js";
@@ -14,7 +14,7 @@ export async function calibrationPage(r) {
     subtitle: r.tables > 0 ? `${count(r.tables, "table")}, ${count(r.rows, "row")}, on ${r.topology}` : "as the file has it", answer: answerOf(r) });
   add(page, [
     warnings(r.notes.filter((note) => note.startsWith("THE FIT")).map((text) => ({ text }))),
-    points.length > 0 ? [fitted(points), residuals(points)] : null,
+    points.length > 0 ? [fitted(points, r), residuals(points)] : null,
     intervals(r.parameters), numbers(r), errorsTable(r),
     r.outliers.length > 0 ? section("Rows that the fit does not follow", "outliers", null, table([column("table", { key: "table" }), column("size", { key: "size_bytes", unit: "bytes", format: integer }),
       column("measured", { key: "measured_s", unit: "s", format: time }), column("fitted", { key: "fitted_s", unit: "s", format: time })], rowsAt(r.outliers, "/outliers"), { name: "outliers" })) : null,
@@ -34,9 +34,10 @@ function answerOf(r) {
   const figure = (list, key, format, at) => figureOf(format(list[key]), list[key], `/errors/${at}/${key}`);
   if (after.rows === 0) return [[`${count(r.parameters.length, "number")} of this profile are measured or fitted.`]];
   return [
-    ["The fit follows half of ", figure(after, "rows", integer, "fitted"), " rows within ", figure(after, "median_abs_error", percent, "fitted"),
-      ", nine in ten within ", figure(after, "p90", percent, "fitted"), "."],
-    ["Before it, half were within ", figure(before, "median_abs_error", percent, "before"),
+    after.rows === 1 ? ["The fit follows its one row within ", figure(after, "median_abs_error", percent, "fitted"), "."]
+      : ["The fit follows half of ", figure(after, "rows", integer, "fitted"), " rows within ", figure(after, "median_abs_error", percent, "fitted"),
+        ", nine in ten within ", figure(after, "p90", percent, "fitted"), "."],
+    [after.rows === 1 ? "Before it, within " : "Before it, half were within ", figure(before, "median_abs_error", percent, "before"),
       ...(left.rows > 0 ? [`; of rows that a fit has not seen (${r.errors.left_out} left out at a time), within `, figure(left, "median_abs_error", percent, "cross_validated")] : []), "."],
     [`${count(r.parameters.length, "number")} moved`, r.unpinned.length > 0 ? `; ${integer(r.unpinned.length)} keep their default, because nothing here pins them` : "", r.outliers.length > 0 ? `; the fit does not follow ${count(r.outliers.length, "row")}` : "", "."],
   ];
@@ -66,12 +67,19 @@ function verdictOf(row) {
   return row.before_interval || row.after_interval ? "intervals overlap" : "no interval";
 }
 
+// As reports/calibration_report.cpp has it.
+function verdictText(changed, all) {
+  if (all === 0) return "Neither profile was measured, so there is nothing to compare.";
+  if (changed === 0) return `No change: of ${count(all, "number")}, none moved beyond its interval.`;
+  return `${integer(changed)} of ${count(all, "number")} changed: the intervals do not overlap.`;
+}
+
 export async function comparisonPage(r) {
   const rows = rowsAt(r.changes, "/changes").sort((a, b) => Number(b.changed) - Number(a.changed) || Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)));
   const changed = rows.filter((row) => row.changed);
   const page = open({ kicker: "Busbar · two profiles", title: `${r.after} against ${r.before}`, answer: [
-    [`${count(changed.length, "number")} of ${integer(rows.length)} changed: ${changed.length === 1 ? "its" : "their"} intervals do not overlap.`],
-    rows.length > 0 ? [`The largest change: ${rows[0].name}, from ${rows[0].before} to ${rows[0].after} (${signedPercent(rows[0].ratio - 1)}).`] : null] });
+    [verdictText(changed.length, rows.length)],
+    rows.length > 0 && rows[0].ratio !== 1 ? [`The largest ${changed.length > 0 ? "change" : "difference"}: ${rows[0].name}, from ${rows[0].before} to ${rows[0].after} (${signedPercent(rows[0].ratio - 1)}).`] : null] });
   const shown = rows.slice(0, 30);
   if (rows.length > 0)
     add(page, [bars({ title: "Changes", id: "changes", shown, label: (row) => row.name, value: (row) => row.ratio - 1, bad: (row) => row.changed, format: signedPercent,
@@ -107,8 +115,8 @@ function bars({ title, id, says, shown, label, value, bad, format, detail, table
     ...base(c), grid: { ...base(c).grid, top: 8, bottom: 26, right: 20 },
     tooltip: { ...base(c).tooltip, formatter: (p) => tip(label(shown[p.dataIndex]), [...detail(shown[p.dataIndex]), ["change", format(value(shown[p.dataIndex]))]]) },
     xAxis: axis(c, { type: "value", axisLabel: { formatter: tick(format) } }),
-    yAxis: axis(c, { type: "category", inverse: true, data: shown.map(label), splitLine: { show: false }, axisLabel: { color: c.ink, width: width < 500 ? 140 : 320, overflow: "truncate" } }),
+    yAxis: names(c, shown.map(label), width < 500 ? 140 : 320),
     series: [{ type: "bar", barMaxWidth: 14, data: shown.map((row) => ({ value: value(row), itemStyle: { color: bad(row) ? c.vermilion : c.blue, borderRadius: 2 } })) }],
   });
-  return figure({ title, id, says, height: 24 * shown.length + 40, option, table: behindIt, tableAt: "findings", alt: `${title}: ${shown.map((row) => `${label(row)} ${format(value(row))}`).join(", ")}` });
+  return figure({ title, id, says, height: (width) => (width < 500 ? 34 : 28) * shown.length + 40, option, table: behindIt, tableAt: "findings", alt: `${title}: ${shown.map((row) => `${label(row)} ${format(value(row))}`).join(", ")}` });
 }

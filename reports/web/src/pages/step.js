@@ -6,6 +6,7 @@ import { binary, bytes, flops, integer, percent, time } from "../format.js";
 import { answerOf, subtitleOf } from "../parts/answer.js";
 import { assumptions } from "../parts/assumptions.js";
 import { collectives } from "../parts/collectives.js";
+import { compared } from "../parts/compared.js";
 import { criticalPath } from "../parts/path.js";
 import { links } from "../parts/links.js";
 import { memory } from "../parts/memory.js";
@@ -16,9 +17,9 @@ import { waterfall } from "../parts/waterfall.js";
 
 export async function stepPage(r, longLists) {
   const page = open({ kicker: "Busbar · simulated training step", title: `${r.name} on ${r.cluster}`, subtitle: subtitleOf(r), answer: answerOf(r) });
-  add(page, [glance(r), warnings(r.warnings), waterfall(r)]);
+  add(page, [glance(r), warnings(r.warnings), waterfall(r), compared(r)]);
   const lists = await longLists();
-  add(page, [timeline(r, lists.timeline), overlap(lists.timeline), links(r), collectives(r), memory(r), tornado(r),
+  add(page, [timeline(r, lists.timeline, lists.of), overlap(lists.timeline), links(r), collectives(r), memory(r), tornado(r),
     criticalPath(r, lists.critical_path), assumptions(r)]);
   close(page, r);
 }

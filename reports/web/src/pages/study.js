@@ -21,7 +21,7 @@ export async function studyPage(r) {
 }
 
 function answerOf(r, best, list) {
-  if (!best) return [[`Nothing qualifies${list.length > 0 ? ": each cluster breaks a constraint" : ": no layout fits"}.`], ["See below what was left out, and why."]];
+  if (!best) return nothing(r, list);
   const figure = (c, key, format) => figureOf(format(c[key]), c[key], `${c.at}/${key}`);
   const money = amountOf(r.currency ?? "");
   const second = r.runner_up === undefined || r.runner_up === null ? null : list.find((c) => c.at === `/clusters/${r.runner_up}/candidates/0`);
@@ -33,6 +33,15 @@ function answerOf(r, best, list) {
         ...(second.cost ? [" and ", figure(second, "cost", money)] : [])] : []), "."],
     r.changes?.length > 0 ? [sentence(r.changes[0])] : null,
   ];
+}
+
+// The cluster that misses least, by the record's own words.
+function nothing(r, list) {
+  const missed = r.clusters.map((cluster, i) => ({ ...cluster, i })).filter((cluster) => cluster.misses !== undefined).sort((a, b) => a.misses - b.misses)[0];
+  const why = list.length > 0 ? "each cluster breaks a constraint" : "no layout fits";
+  const by = missed && missed.misses < 10 ? [", which misses by ", figureOf(percent(missed.misses), missed.misses, `/clusters/${missed.i}/misses`)] : [];
+  return [[`Nothing qualifies: ${why}.`],
+    missed ? [r.clusters.length > 1 ? "The closest is " : "", clusterName(missed), ...by, `: ${missed.why_not}.`] : null, ["See below what was left out, and why."]];
 }
 
 function glance(r, c) {

@@ -2,14 +2,14 @@
 import { add, figureOf } from "../dom.js";
 import { section } from "../chart.js";
 import { close, open } from "../page.js";
-import { column, rowsAt, table } from "../table.js";
+import { column, excerptText, rowsAt, table } from "../table.js";
 import { binary, count, integer, percent, rate, signedPercent, time, words } from "../format.js";
 import { assumptions } from "../parts/assumptions.js";
 import { curves, errors } from "../parts/sweep.js";
 import { warnings } from "./step.js";
 
 export async function sweepPage(r) {
-  const every = rowsAt(r.rows, "/rows");
+  const every = rowsAt(r.rows, "/rows", r.rows_excerpt);
   const rows = every.filter((row) => row.size_bytes > 0 && row.time_s > 0); // what a logarithmic chart can draw
   const first = r.rows[0];
   const operation = first ? words(first.operation) : "sweep";
@@ -43,20 +43,45 @@ function answerOf(r, rows) {
     r.comparison?.median_abs_error !== undefined
       ? ["Against the measurement half of the sizes are within ", figureOf(percent(r.comparison.median_abs_error), r.comparison.median_abs_error, "/comparison/median_abs_error"),
         ", the worst is off by ", figureOf(signedPercent(r.comparison.worst), r.comparison.worst, "/comparison/worst"), `, at ${binary(r.comparison.worst_size_bytes)}.`] : null,
+    besides(r, rows),
   ];
+}
+
+// At the largest size that both have.
+function besides(r, rows) {
+  const other = r.compared?.[0];
+  const row = [...rows].reverse().find((mine) => other?.rows.some((o) => o.size_bytes === mine.size_bytes && o.time_s > 0));
+  if (!row) return null;
+  const j = other.rows.findIndex((o) => o.size_bytes === row.size_bytes);
+  const change = row.time_s / other.rows[j].time_s - 1;
+  const words = Math.abs(change) < 5e-4 ? "as long as" : `${percent(Math.abs(change))} ${change < 0 ? "less" : "more"} time than`;
+  return [`At ${binary(row.size_bytes)} it takes ${words} ${other.name} (`, figureOf(time(other.rows[j].time_s), other.rows[j].time_s, `/compared/0/rows/${j}/time_s`), ")."];
 }
 
 // busbw counts what a ring would carry; where switches reduce, links carry less.
 const rated = (busbw, line) => (busbw > line.rate_Bps ? [`; ${line.what} carry ${rate(line.rate_Bps)}, which busbw may pass where switches do the adding`]
   : [`: ${percent(busbw / line.rate_Bps)} of what ${line.what} carry (${rate(line.rate_Bps)})`]);
 
+// Names of what it is compared with are long, and stand above the table by their numbers.
+function comparedColumns(r) {
+  return (r.compared ?? []).flatMap((other, i) => {
+    const bySize = new Map(other.rows.map((row, j) => [row.size_bytes, { ...row, at: `/compared/${i}/rows/${j}` }]));
+    const at = (key) => (row) => (bySize.has(row.size_bytes) ? `${bySize.get(row.size_bytes).at}/${key}` : null);
+    const of = (key) => (row) => bySize.get(row.size_bytes)?.[key];
+    const n = i + 1;
+    return [column(`time [${n}]`, { value: of("time_s"), from: at("time_s"), unit: "s", format: time }), column(`busbw [${n}]`, { value: of("busbw_Bps"), from: at("busbw_Bps"), unit: "B/s", format: rate }),
+      column(`change of time [${n}]`, { value: (row) => (of("time_s")(row) > 0 ? row.time_s / of("time_s")(row) - 1 : null), unit: "share", format: signedPercent })];
+  });
+}
+
 function all(r, rows) {
   const measured = rows.some((row) => row.measured_s);
-  return section("All sizes", "sizes", r.comparison ? `Measured: ${r.comparison.source}.` : null,
-    table([column("size", { key: "size_bytes", unit: "bytes", format: integer }), column("", { value: (row) => row.size_bytes, format: binary, unit: "bytes, again" }),
-      column("time", { key: "time_s", unit: "s", format: time }), column("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }),
+  const says = [r.comparison ? `Measured: ${r.comparison.source}.` : "", ...(r.compared ?? []).map((other, i) => `[${i + 1}]: ${other.name}.`),
+    excerptText(r.rows_excerpt, "sizes", "where the choice changes, the best busbw and the largest errors")].filter(Boolean).join(" ");
+  return section("All sizes", "sizes", says || null,
+    table([column("size", { key: "size_bytes", unit: "bytes", format: integer }), column("time", { key: "time_s", unit: "s", format: time }), column("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }),
       column("busbw", { key: "busbw_Bps", unit: "B/s", format: rate }), column("algorithm", { key: "algorithm" }), column("protocol", { key: "protocol" }),
       column("channels", { key: "channels", format: integer }), column("limit", { key: "limit" }),
       ...(measured ? [column("measured", { key: "measured_s", unit: "s", format: time }), column("error", { key: "error", unit: "share", format: signedPercent }),
-        column("measured ran", { key: "measured_choice" })] : [])].filter((c) => c.name !== ""), rows, { name: "sizes", most: 60 }));
+        ...(rows.some((row) => row.measured_choice) ? [column("measured ran", { key: "measured_choice" })] : [])] : []), ...comparedColumns(r)], rows, { name: "sizes", most: 60 }));
 }

@@ -1,6 +1,6 @@
 // Three sentences: how long, what limits it, what would help most.
 import { figureOf } from "../dom.js";
-import { count, integer, percent, time } from "../format.js";
+import { bytes, count, integer, percent, time } from "../format.js";
 
 const kFaster = 0.1;  // the change that sensitivities are told for
 
@@ -23,16 +23,24 @@ function howLong(r) {
   if (r.step_time_interval_s)
     out.push(" (", figureOf(time(r.step_time_interval_s[0]), r.step_time_interval_s[0], "/step_time_interval_s/0"), " to ",
       figureOf(time(r.step_time_interval_s[1]), r.step_time_interval_s[1], "/step_time_interval_s/1"), ")");
-  out.push(" on ", figureOf(integer(r.ranks), r.ranks, "/ranks"), " GPUs");
+  out.push(" on ", figureOf(integer(r.ranks), r.ranks, "/ranks"), r.ranks === 1 ? " GPU" : " GPUs");
   if (r.tokens_per_s)
     out.push(": ", figureOf(integer(r.tokens_per_s), r.tokens_per_s, "/tokens_per_s"), " tokens per second");
   if (r.mfu) out.push(r.tokens_per_s ? ", " : ": ", figureOf(percent(r.mfu), r.mfu, "/mfu"), " of the GPUs’ peak");
   return [...out, "."];
 }
 
+// First of all where it does not: the rest tells of a job that cannot run.
+function whetherItFits(r) {
+  const m = r.memory;
+  if (!m || m.fits !== false) return null;
+  return ["This job does not fit: its fullest GPU would need ", figureOf(bytes(m.total_bytes), m.total_bytes, "/memory/total_bytes"), ", and has ",
+    figureOf(bytes(m.capacity_bytes), m.capacity_bytes, "/memory/capacity_bytes"), `: ${bytes(m.total_bytes - m.capacity_bytes)} too much. With enough memory it would be so:`];
+}
+
 const kLimits = {
   compute: "Kernels limit it: they fill ",
-  bubble: "The pipeline limits it: stages wait for each other for ",
+  bubble: "The pipeline bubble limits it: its stages wait for each other for ",
   straggler: "Slow ranks limit it: the others wait for them for ",
   idle: "Launching limits it: nothing runs for ",
 };
@@ -60,7 +68,7 @@ function whatHelps(r) {
   const tools = (r.sensitivity ?? []).map((row, i) => ({ ...row, i })).filter((row) => !/batch|sequence/i.test(row.parameter));
   if (tools.length > 0) {
     const row = tools.reduce((best, other) => (gain(other) > gain(best) ? other : best));
-    return [`What helps most: ${row.elasticity < 0 ? "10 % more" : "10 % less"} ${row.parameter} would shorten the step by about `,
+    return [`What helps most: ${row.elasticity < 0 ? "10 % more" : "10 % less"} ${row.words ?? row.parameter} would shorten the step by about `,
       row.change_10_percent_better === undefined ? figureOf(percent(gain(row)), row.elasticity, `/sensitivity/${row.i}/elasticity`)
         : figureOf(percent(gain(row)), row.change_10_percent_better, `/sensitivity/${row.i}/change_10_percent_better`), "."];
   }
@@ -76,7 +84,16 @@ function whatHelps(r) {
   return ["What would help most: ", ...said, "."];
 }
 
-export const answerOf = (r) => [howLong(r), whatLimits(r), whatHelps(r)];
+// Beside the first of the steps that it is compared with.
+function whatChanged(r) {
+  const other = r.compared?.[0];
+  if (!other?.step_time_s) return null;
+  const change = r.step_time_s / other.step_time_s - 1;
+  const words = Math.abs(change) < 5e-4 ? "As long as" : `${percent(Math.abs(change))} ${change < 0 ? "shorter" : "longer"} than`;
+  return [`${words} ${other.name}, whose step takes `, figureOf(time(other.step_time_s), other.step_time_s, "/compared/0/step_time_s"), "."];
+}
+
+export const answerOf = (r) => [whetherItFits(r), howLong(r), whatLimits(r), whatHelps(r), whatChanged(r)];
 
 export function subtitleOf(r) {
   const where = r.hosts ? ` in ${count(r.hosts, "host")}` : "";

@@ -2,6 +2,7 @@
 import { section, behind } from "../chart.js";
 import { h } from "../dom.js";
 import { column, table } from "../table.js";
+import { count } from "../format.js";
 
 const kMarks = { measured: "measured", fitted: "fitted", "fit": "fitted", published: "measured" };
 export const markOf = (origin) => kMarks[origin] ?? (/measur/.test(origin) ? "measured" : /fit/.test(origin) ? "fitted" : "assumed");
@@ -13,7 +14,7 @@ export function assumptions(record) {
   const notes = [...(record.assumptions ?? []), ...(record.notes ?? [])];
   const counts = ["measured", "fitted", "assumed"].map((kind) => [kind, parameters.filter((p) => markOf(p.origin) === kind).length]);
   return section("What this rests on", "assumptions",
-    `${counts.map(([kind, n]) => `${n} numbers ${kind}`).join(", ")}. Fitted: to published measurements of like machines. Assumed: from a datasheet, or by convention.`,
+    `${counts.map(([kind, n]) => `${count(n, "number")} ${kind}`).join(", ")}. Fitted: to published measurements of like machines. Assumed: from a datasheet, or by convention.`,
     notes.length > 0 ? h("ul", { class: "notes" }, notes.map((text) => h("li", {}, mark(/fitted|measured/.exec(text)?.[0] ?? "assumed"), ` ${text}`))) : null,
     parameters.length > 0 ? h("h3", {}, "Numbers of the profile") : null,
     parameters.length > 0 ? markedTable(parameters, "number") : null,
@@ -23,10 +24,13 @@ export function assumptions(record) {
       .map(([key, label]) => `${label} ${record.inputs[key]} (digest ${record.inputs[`${key}_digest`]})`).join("; ")}.`));
 }
 
+/** "hop_latency of GPU links" as people write it. */
+export const readable = (name) => name.replaceAll("_", " ");
+
 /** Rows with name, value, origin and source; `heading` is over the names. */
 export function markedTable(parameters, heading) {
   const rows = parameters.map((p) => ({ ...p, mark: markOf(p.origin) }));
-  const node = table([column(heading, { key: "name" }), column("value", { key: "value" }), column("kind", { key: "mark" }),
+  const node = table([column(heading, { value: (p) => readable(p.name), wide: true }), column("value", { key: "value" }), column("kind", { key: "mark" }),
     column("source", { key: "source" })], rows, { name: "parameters", most: 12, caption: "" });
   const paint = () => {
     for (const row of node.querySelectorAll("tbody tr")) {

@@ -1,36 +1,38 @@
 // Charts of a fit.
 import { figure, tip } from "../chart.js";
-import { column, rowsAt, table } from "../table.js";
-import { axis, base } from "../theme.js";
-import { binary, count, digits, integer, percent, signedPercent, tick, time } from "../format.js";
+import { column, excerptText, rowsAt, table } from "../table.js";
+import { axis, base, doubling, kDotted, names, steps } from "../theme.js";
+import { binary, count, digits, integer, percent, signedPercent, tick, time, trimmed } from "../format.js";
 
 // Names of tables are long: the end tells them apart.
 const short = (name) => (name.length > 46 ? `…${name.slice(-45)}` : name);
 
-export const pointsOf = (r) => rowsAt(r.points ?? [], "/points").map((p) => ({ ...p, error: p.fitted_s / p.measured_s - 1, errorBefore: p.before_s / p.measured_s - 1 }));
+export const pointsOf = (r) => rowsAt(r.points ?? [], "/points", r.points_excerpt).map((p) => ({ ...p, error: p.fitted_s / p.measured_s - 1, errorBefore: p.before_s / p.measured_s - 1 }));
 
 /** Measured points and the fitted curve of each table. */
-export function fitted(points) {
+export function fitted(points, r) {
   const tables = [...new Set(points.map((p) => p.table))].slice(0, 8);
   const all = new Set(points.map((p) => p.table)).size;
+  const times = points.flatMap((p) => [p.measured_s, p.fitted_s, p.before_s]).filter((t) => t > 0);
+  const [low, high] = [Math.min(...times) / 1.3, Math.max(...times) * 1.3];
   const option = (width, c) => ({
     ...base(c),
     grid: { ...base(c).grid, top: 34 + (width < 700 ? 22 * Math.max(0, tables.length - 1) : 0), bottom: 30, right: 16 },
     legend: { top: 0, left: 0, textStyle: { color: c.soft }, data: tables.map((name) => ({ name, icon: "circle" })), formatter: short, itemHeight: 9, ...(width < 700 ? { orient: "vertical" } : { type: "scroll" }) },
     tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.point ? detail(p.data.point) : "") },
-    xAxis: axis(c, { type: "log", logBase: 2, axisLabel: { formatter: binary }, splitLine: { show: false } }),
-    yAxis: axis(c, { type: "log", axisLabel: { formatter: tick(time), showMinLabel: false } }),
+    xAxis: doubling(c, points.map((p) => p.size_bytes), width, { formatter: binary, room: 1.2 }),
+    yAxis: axis(c, { type: "log", min: low, max: high, axisTick: { show: false, customValues: steps(low, high) }, axisLabel: { formatter: tick(time), customValues: steps(low, high) } }),
     series: tables.flatMap((name, i) => {
       const list = points.filter((p) => p.table === name).sort((a, b) => a.size_bytes - b.size_bytes);
       return [
         { name, type: "scatter", symbol: "circle", symbolSize: 8, itemStyle: { color: c.list[i] }, data: list.map((point) => ({ value: [point.size_bytes, point.measured_s], point, ...(point.outlier ? { itemStyle: { color: "transparent", borderColor: c.list[i], borderWidth: 2 } } : {}) })) },
         { name, type: "line", symbol: "none", lineStyle: { color: c.list[i], width: 2 }, data: list.map((p) => [p.size_bytes, p.fitted_s]) },
-        { name, type: "line", symbol: "none", lineStyle: { color: c.list[i], width: 1, type: "dotted" }, data: list.map((p) => [p.size_bytes, p.before_s]) },
+        { name, type: "line", symbol: "none", lineStyle: { color: c.list[i], width: 1.5, type: kDotted }, data: list.map((p) => [p.size_bytes, p.before_s]) },
       ];
     }),
   });
-  return figure({ title: "Points and fit", id: "fit", height: (width) => (width < 500 ? 320 : 420), option,
-    says: `Points: measured (open: the fit does not follow it). Lines: fitted; dotted: before the fit.${all > tables.length ? ` The first ${tables.length} of ${all} tables are drawn.` : ""}`,
+  return figure({ title: "Points and fit", id: "fit", height: (width) => (width < 500 ? 320 : 420) + (width < 700 ? 22 * (tables.length - 1) : 0), option,
+    says: `Points: measured (open: the fit does not follow it). Lines: fitted; dotted: before the fit.${excerptText(r.points_excerpt, "points", "the largest residuals and what the fit does not follow")}${all > tables.length ? ` The first ${tables.length} of ${all} tables are drawn.` : ""}`,
     alt: `Measured and fitted times of ${count(points.length, "row")}`,
     table: table([column("table", { key: "table" }), column("size", { key: "size_bytes", unit: "bytes", format: integer }), column("measured", { key: "measured_s", unit: "s", format: time }),
       column("before", { key: "before_s", unit: "s", format: time }), column("fitted", { key: "fitted_s", unit: "s", format: time }),
@@ -48,7 +50,7 @@ export function residuals(points) {
     ...base(c), grid: { ...base(c).grid, top: 34, bottom: 30, right: 16 },
     legend: { top: 0, left: 0, textStyle: { color: c.soft }, itemHeight: 9 },
     tooltip: { ...base(c).tooltip, formatter: (p) => detail(points[p.dataIndex]) },
-    xAxis: axis(c, { type: "log", logBase: 2, axisLabel: { formatter: binary }, splitLine: { show: false } }),
+    xAxis: doubling(c, points.map((p) => p.size_bytes), width, { formatter: binary, room: 1.2 }),
     yAxis: axis(c, { type: "value", min: -cut, max: cut, axisLabel: { formatter: tick(signedPercent), showMinLabel: false, showMaxLabel: false } }),
     series: [
       { name: "before the fit", type: "scatter", symbol: "circle", symbolSize: 7, itemStyle: { color: "transparent", borderColor: c.grey, borderWidth: 1.5 }, data: points.map((p) => [p.size_bytes, clipped(p.errorBefore)]) },
@@ -80,9 +82,8 @@ export function intervals(parameters) {
   const option = (width, c) => ({
     ...base(c), grid: { ...base(c).grid, top: 8, bottom: 26, right: 20 },
     tooltip: { ...base(c).tooltip, formatter: (p) => { const row = shown[p.dataIndex]; return tip(row.name, [["value", row.value], ["95 %", row.interval.join(" to ")], ["rows", integer(row.rows)]]); } },
-    xAxis: axis(c, { type: "log", axisLabel: { formatter: (v) => `${digits(v)} ×` }, logBase: 2 }),
-    yAxis: axis(c, { type: "category", inverse: true, data: shown.map((row) => `${row.name}  ${row.value}`), splitLine: { show: false },
-      axisLabel: { color: c.ink, width: width < 500 ? 150 : 340, overflow: "truncate" } }),
+    xAxis: axis(c, { type: "log", axisLabel: { formatter: (v) => `${trimmed(digits(v))} ×` }, logBase: 2 }),
+    yAxis: names(c, shown.map((row) => `${row.name}: ${row.value}`), width < 500 ? 150 : 340),
     series: [{ type: "custom", data: shown.map((row, i) => [i, row.low, row.high]), encode: { x: [1, 2], y: 0 }, renderItem: (params, api) => {
       const [from, y] = api.coord([api.value(1), api.value(0)]);
       const [to] = api.coord([api.value(2), api.value(0)]);
@@ -93,7 +94,7 @@ export function intervals(parameters) {
         { type: "circle", shape: { cx: at, cy: y, r: 4 }, style: { fill: c.blue } }] };
     } }],
   });
-  return figure({ title: "How well each number is known", id: "intervals", height: 26 * shown.length + 44, option, tableAt: "numbers",
-    says: `95 % intervals as multiples of the value, widest first. ${percent(rows[0].high - rows[0].low)} of its value is the widest: ${rows[0].name}.`,
+  return figure({ title: "How well each number is known", id: "intervals", height: (width) => (width < 500 ? 34 : 28) * shown.length + 44, option, tableAt: "numbers",
+    says: `95 % intervals as multiples of the value, widest first. The widest spans ${percent(rows[0].high - rows[0].low)} of its value: ${rows[0].name}.`,
     alt: `Intervals: ${shown.map((row) => `${row.name} ${row.interval.join(" to ")}`).join(", ")}` });
 }

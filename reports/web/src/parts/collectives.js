@@ -1,7 +1,7 @@
 // Achieved busbw of each kind of operation beside what it reaches with the machine to itself.
 import { figure, tip } from "../chart.js";
 import { column, rowsAt, table } from "../table.js";
-import { axis, base, colourOf } from "../theme.js";
+import { axis, base, colourOf, names } from "../theme.js";
 import { bytes, integer, percent, rate, tick, time, words } from "../format.js";
 
 const name = (row) => `${words(row.operation)} ${row.group}, ${bytes(row.bytes)}`;
@@ -18,8 +18,7 @@ export function collectives(r) {
     legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, textStyle: { color: c.soft }, selectedMode: false, data: ["alone on the machine"] },
     tooltip: { ...base(c).tooltip, formatter: (p) => detail(shown[p.dataIndex]) },
     xAxis: axis(c, { type: "value", min: 0, axisLabel: { formatter: tick(rate) }, splitNumber: width < 500 ? 2 : 5 }),
-    yAxis: axis(c, { type: "category", inverse: true, data: shown.map(name), splitLine: { show: false },
-      axisLabel: { color: c.ink, width: width < 500 ? 110 : 230, overflow: "break", lineHeight: 13 } }),
+    yAxis: names(c, shown.map(name), width < 500 ? 120 : 230),
     series: [
       { name: "achieved", type: "bar", barMaxWidth: 14, itemStyle: { color: c.blue },
         data: shown.map((row) => ({ value: row.busbw_Bps, itemStyle: { color: colourOf(row.group, c), borderRadius: 2 } })) },
@@ -36,9 +35,9 @@ export function collectives(r) {
     table: table([column("operation", { key: "operation" }), column("group", { key: "group" }), column("ranks", { key: "ranks", format: integer }),
       column("size", { key: "bytes", unit: "bytes", format: bytes }), column("count", { key: "count", format: integer }),
       column("algorithm", { key: "algorithm" }), column("protocol", { key: "protocol" }), column("channels", { key: "channels", format: integer }),
-      column("time each", { key: "time_s", unit: "s", format: time }), column("exposed in all", { key: "exposed_s", unit: "s", format: time }),
+      column("time each", { key: "time_s", unit: "s", format: time }), column("exposed", { key: "exposed_s", unit: "s", format: time }),
       column("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }), column("busbw", { key: "busbw_Bps", unit: "B/s", format: rate }),
-      column("alone", { key: "attainable_busbw_Bps", unit: "B/s", format: rate })], rows, { name: "collectives" }),
+      column("busbw alone", { key: "attainable_busbw_Bps", unit: "B/s", format: rate })], rows, { name: "collectives" }),
   });
 }
 

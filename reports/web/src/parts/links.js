@@ -2,7 +2,7 @@
 import { figure, tip } from "../chart.js";
 import { h } from "../dom.js";
 import { column, rowsAt, table } from "../table.js";
-import { axis, base } from "../theme.js";
+import { axis, base, names } from "../theme.js";
 import { bytes, count, integer, percent, rate } from "../format.js";
 import { connections, hostsShown, placesOf } from "./places.js";
 
@@ -51,7 +51,7 @@ function drawing(r) {
     height: (width) => placesOf(nodes, width).height, option, ready: (made) => (chart = made),
     table: table([column("from", { value: (e) => nodes[e.from].name }), column("to", { value: (e) => nodes[e.to].name }), column("class", { key: "class" }),
       column("alike", { key: "members", format: integer }), column("capacity", { key: "capacity_Bps", unit: "B/s", format: rate }),
-      column("over the step", { key: "busy_fraction", unit: "share", format: percent }), column("at peak", { key: "peak_fraction", unit: "share", format: percent })],
+      column("of the step", { key: "busy_fraction", unit: "share", format: percent }), column("at peak", { key: "peak_fraction", unit: "share", format: percent })],
     rowsAt(r.layout.links, "/layout/links").sort((a, b) => b.busy_fraction - a.busy_fraction), { name: "load" }),
   });
 }
@@ -112,8 +112,7 @@ function list(rows) {
     tooltip: { ...base(c).tooltip, formatter: (p) => { const row = shown[p.dataIndex]; return tip(label(row), [["over the step", percent(row.busy_fraction)],
       ["at its peak", percent(row.peak_fraction)], ["carried", bytes(row.bytes)], ["sustains", rate(row.capacity_Bps)]]); } },
     xAxis: axis(c, { type: "value", min: 0, max: 1, axisLabel: { formatter: (v) => `${Math.round(100 * v)} %` }, splitNumber: width < 500 ? 2 : 5 }),
-    yAxis: axis(c, { type: "category", inverse: true, data: shown.map(label), splitLine: { show: false },
-      axisLabel: { color: c.ink, width: width < 500 ? 130 : 330, overflow: "truncate" } }),
+    yAxis: names(c, shown.map(label), width < 500 ? 140 : 330),
     series: [
       { name: "over the step", type: "bar", barMaxWidth: 14, itemStyle: { color: c.blue, borderRadius: 2 }, data: shown.map((row) => row.busy_fraction) },
       { name: "at its peak", type: "scatter", symbol: "rect", symbolSize: [3, 16], itemStyle: { color: c.ink }, data: shown.map((row) => row.peak_fraction) },
@@ -123,10 +122,10 @@ function list(rows) {
     title: "The busiest links", id: "links",
     says: `Of ${count(rows.reduce((sum, row) => sum + row.members, 0), "link")} that carry anything, in ${count(rows.length, "kind")} that are alike. A link that is full at its peak bounds what runs then; one that is nearly full over the step bounds the step.`,
     alt: `Busiest links: ${shown.slice(0, 6).map((row) => `${row.name} ${percent(row.busy_fraction)}`).join(", ")}`,
-    height: 26 * shown.length + 62, option,
+    height: (width) => (width < 500 ? 34 : 30) * shown.length + 62, option,
     table: table([column("link", { key: "name" }), column("class", { key: "class" }), column("alike", { key: "members", format: integer }),
       column("sustains", { key: "capacity_Bps", unit: "B/s", format: rate }), column("datasheet", { key: "nominal_Bps", unit: "B/s", format: rate }),
-      column("carried", { key: "bytes", unit: "bytes", format: bytes }), column("over the step", { key: "busy_fraction", unit: "share", format: percent }),
+      column("carried", { key: "bytes", unit: "bytes", format: bytes }), column("of the step", { key: "busy_fraction", unit: "share", format: percent }),
       column("at peak", { key: "peak_fraction", unit: "share", format: percent })], rows, { name: "links" }),
   });
 }

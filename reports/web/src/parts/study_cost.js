@@ -2,7 +2,7 @@
 import { figure, section, tip } from "../chart.js";
 import { figureOf } from "../dom.js";
 import { column, facts, table } from "../table.js";
-import { axis, base } from "../theme.js";
+import { axis, base, names } from "../theme.js";
 import { bytes, integer, percent, tick } from "../format.js";
 import { amountOf, energy, hours, span } from "./study.js";
 
@@ -28,11 +28,11 @@ export function costs(r, list) {
     tooltip: { ...base(c).tooltip, formatter: (p) => tip(label(shown[p.dataIndex]), [[title, format(shown[p.dataIndex][key])], ["layout", shown[p.dataIndex].layout],
       shown[p.dataIndex].train_s === undefined ? null : ["training", span(shown[p.dataIndex].train_s)], shown[p.dataIndex].cluster.why_not ? ["breaks", shown[p.dataIndex].cluster.why_not] : null]) },
     xAxis: axis(c, { type: "value", min: 0, splitNumber: width < 500 ? 2 : 6, axisLabel: { formatter: tick(format) } }),
-    yAxis: axis(c, { type: "category", inverse: true, data: shown.map(label), splitLine: { show: false }, axisLabel: { color: c.ink, width: width < 500 ? 130 : 300, overflow: "truncate" } }),
+    yAxis: names(c, shown.map(label), width < 500 ? 130 : 300),
     series: [{ type: "bar", barMaxWidth: 18, data: shown.map((row) => ({ value: row[key], itemStyle: { color: row.best ? c.blue : row.cluster.why_not ? c.faint : c.sky, borderRadius: 2 } })),
       label: { show: width >= 500, position: "right", formatter: (p) => format(p.value), color: c.ink } }],
   });
-  return figure({ title, id: "cost", height: 28 * shown.length + 40, option, says: "Best layout of each cluster, the cheapest first. Dark: the recommended one; pale: breaks a constraint.",
+  return figure({ title, id: "cost", height: (width) => (width < 500 ? 36 : 30) * shown.length + 40, option, says: "Best layout of each cluster, the cheapest first. Dark: the recommended one; pale: breaks a constraint.",
     alt: `${title}: ${shown.map((row) => `${label(row)} ${format(row[key])}`).join(", ")}`,
     table: table([column("cluster", { value: label, wide: true }), column("layout", { key: "layout", wide: true }), column("training", { key: "train_s", unit: "s", format: span }), column("GPU hours", { key: "gpu_hours", format: hours }),
       column("cost", { key: "cost", unit: r.currency, format: amountOf(r.currency ?? "") }), column("cost per 10^12 tokens", { key: "cost_per_1e12_tokens", unit: r.currency, format: amountOf(r.currency ?? "") }),

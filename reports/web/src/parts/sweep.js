@@ -1,8 +1,8 @@
 // Curves of a collective over its sizes.
 import { figure, tip } from "../chart.js";
 import { h } from "../dom.js";
-import { axis, base } from "../theme.js";
-import { binary, integer, rate, signedPercent, tick, time } from "../format.js";
+import { axis, base, doubling, legendRoom } from "../theme.js";
+import { binary, integer, rate, shortened, signedPercent, tick, time } from "../format.js";
 
 /** Rows in a row that run with the same algorithm, protocol and channels. */
 export function choicesOf(rows) {
@@ -19,6 +19,10 @@ export function choicesOf(rows) {
 const kSymbols = { LL: "circle", LL128: "triangle", Simple: "diamond" };
 
 export const measuredBusbw = (row) => (row.busbw_Bps * row.time_s) / row.measured_s;
+
+// Colours that neither algorithms nor what was measured have.
+const kOthers = ["purple", "sky", "grey", "yellow"];
+const kDashes = [[6, 4], [2, 3], [10, 4, 2, 4], [1, 4]];
 
 // A log axis starts at a positive size; nothing is drawn of size 0.
 function bands(rows, c, width) {
@@ -46,27 +50,28 @@ function chart({ record, rows, y, format, title, id, says, lines, logarithmic, c
   const measured = rows.filter((row) => row.measured_s);
   const compared = record.compared ?? [];
   const names = ["predicted", ...(measured.length > 0 ? ["measured"] : []), ...compared.map((other) => other.name)];
+  // Several names stand below each other where they are too long for one line.
+  const below = (width) => names.reduce((sum, name) => sum + 45 + 7 * shortened(name, legendRoom(width)).length, 0) > width;
   const rates = [...(lines ?? [])].sort((a, b) => b.rate_Bps - a.rate_Bps);
   const option = (width, c) => ({
     ...base(c),
-    grid: { ...base(c).grid, top: 34, bottom: 30, right: 16 },
-    legend: { top: 0, left: 0, itemWidth: 18, itemHeight: 10, textStyle: { color: c.soft }, data: names },
-    tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.at === undefined ? tip(`${p.seriesName}, ${binary(p.value[0])}`, [[title, format(p.value[1])]]) : detail(rows[p.data.at])) },
-    xAxis: axis(c, { type: "log", logBase: 2, axisLabel: { formatter: binary }, splitLine: { show: false },
-      min: rows[0].size_bytes, max: rows[rows.length - 1].size_bytes }),
+    grid: { ...base(c).grid, top: below(width) ? 14 + 20 * names.length : 34, bottom: 30, right: 16 },
+    legend: { top: 0, left: 0, itemWidth: 22, itemHeight: 10, textStyle: { color: c.soft }, data: names, formatter: (name) => shortened(name, legendRoom(width)), orient: below(width) ? "vertical" : "horizontal" },
+    tooltip: { ...base(c).tooltip, formatter: (p) => (p.data.at !== undefined ? detail(rows[p.data.at]) : tip(binary(p.value[0]), [["of", p.seriesName], [title, format(p.value[1])], p.data.other?.algorithm ? ["runs as", `${p.data.other.algorithm}/${p.data.other.protocol}`] : null])) },
+    xAxis: doubling(c, rows.map((row) => row.size_bytes), width, { formatter: binary }),
     yAxis: axis(c, { type: logarithmic() ? "log" : "value", axisLabel: { formatter: tick(format), showMinLabel: !logarithmic() }, ...(logarithmic() ? {} : { min: 0 }) }),
     series: [
       seriesOf(rows, c, width - 80, y, true),
       ...(measured.length > 0 ? [{ name: "measured", type: "scatter", symbol: "circle", symbolSize: 10, z: 6, itemStyle: { color: "transparent", borderColor: c.vermilion, borderWidth: 2 },
         data: measured.map((row) => ({ value: [row.size_bytes, y({ ...row, time_s: row.measured_s, busbw_Bps: measuredBusbw(row) })], at: rows.indexOf(row) })) }] : []),
-      ...compared.map((other, i) => ({ name: other.name, type: "line", symbolSize: 5, lineStyle: { type: "dashed", color: c.list[(i + 3) % 8] },
-        itemStyle: { color: c.list[(i + 3) % 8] }, data: other.rows.map((row) => [row.size_bytes, y(row)]) })),
+      ...compared.map((other, i) => ({ name: other.name, type: "line", symbolSize: 7, z: 3, lineStyle: { type: kDashes[i % 4], color: c[kOthers[i % kOthers.length]] }, itemStyle: { color: c[kOthers[i % kOthers.length]] },
+        data: other.rows.filter((row) => row.size_bytes > 0 && y(row) > 0).map((row) => ({ value: [row.size_bytes, y(row)], other: row, symbol: kSymbols[row.protocol] ?? "circle" })) })),
       ...rates.map((line, i) => ({ name: line.what, type: "line", data: [], markLine: { symbol: "none", silent: true, lineStyle: { color: c.ink, type: "dashed", width: 1 },
         label: { formatter: `${line.what}: ${rate(line.rate_Bps)}`, position: i === 0 ? "insideStartTop" : "insideStartBottom", color: c.ink }, data: [{ yAxis: line.rate_Bps }] } })),
     ],
   });
-  return figure({ title, id, says, controls, ready, option, tableAt: "sizes", height: (width) => (width < 500 ? 300 : 400),
-    alt: `${title} against size: ${rows.map((row) => `${binary(row.size_bytes)} ${format(y(row))}`).join(", ")}` });
+  return figure({ title, id, says, controls, ready, option, tableAt: "sizes", height: (width) => (width < 500 ? 300 : 400) + (below(width) ? 20 * names.length - 20 : 0),
+    alt: `${title} against size${compared.length > 0 ? `, beside ${compared.map((other) => other.name).join(" and ")}` : ""}: ${ends(rows).map((row) => `${binary(row.size_bytes)} ${format(y(row))}`).join(", ")}` });
 }
 
 function detail(row) {
@@ -74,6 +79,9 @@ function detail(row) {
     row.algorithm ? ["runs as", `${row.algorithm}/${row.protocol}/${integer(row.channels)}`] : null, ["limited by", row.limit],
     row.measured_s ? ["measured", `${time(row.measured_s)} (${signedPercent(row.error)})`] : null]);
 }
+
+// Of very many sizes those that a listener can bear.
+const ends = (rows) => (rows.length <= 64 ? rows : rows.filter((_, i) => i % Math.ceil(rows.length / 64) === 0 || i === rows.length - 1));
 
 export function curves(record, rows) {
   if (rows.length === 0) return [];
@@ -100,7 +108,7 @@ export function errors(rows) {
   const option = (width, c) => ({
     ...base(c), grid: { ...base(c).grid, top: 16, bottom: 30, right: 16 },
     tooltip: { ...base(c).tooltip, formatter: (p) => detail(list[p.dataIndex]) },
-    xAxis: axis(c, { type: "log", logBase: 2, axisLabel: { formatter: binary }, splitLine: { show: false }, min: rows[0].size_bytes, max: rows[rows.length - 1].size_bytes }),
+    xAxis: doubling(c, rows.map((row) => row.size_bytes), width, { formatter: binary }),
     yAxis: axis(c, { type: "value", min: -most, max: most, axisLabel: { formatter: tick(signedPercent), showMinLabel: false, showMaxLabel: false } }),
     series: [{ type: "scatter", symbolSize: 9, itemStyle: { color: c.vermilion }, data: list.map((row) => [row.size_bytes, row.error]),
       markArea: { silent: true, itemStyle: { color: c.green, opacity: 0.12 }, data: [[{ yAxis: -0.1 }, { yAxis: 0.1 }]] },
@@ -108,5 +116,5 @@ export function errors(rows) {
   });
   return figure({ title: "Error against what was measured", id: "errors", height: 260, option, tableAt: "sizes",
     says: `Predicted over measured, less one; green: within 10 %. Worst: ${signedPercent(worst.error)} at ${binary(worst.size_bytes)}.`,
-    alt: `Errors: ${list.map((row) => `${binary(row.size_bytes)} ${signedPercent(row.error)}`).join(", ")}` });
+    alt: `Errors: ${ends(list).map((row) => `${binary(row.size_bytes)} ${signedPercent(row.error)}`).join(", ")}` });
 }

@@ -10,7 +10,7 @@ const kLane = 22;
 const kMostLanes = 40;
 const kTableRows = 2000;
 
-export function timeline(r, tracks) {
+export function timeline(r, tracks, of = tracks.length) {
   const alike = new Map((r.roles ?? []).map((role) => [role.program, role.ranks]));
   const lanes = lanesOf(tracks).map((lane) => ({ ...lane, alike: alike.get(lane.program) }));
   if (lanes.length === 0) return null;
@@ -20,7 +20,7 @@ export function timeline(r, tracks) {
   const all = tracks.reduce((sum, t) => sum + t.entries.length, 0);
   const node = figure({
     title: "Timeline", id: "timeline", canvas: true,
-    says: `One lane per rank class and stream; ${count(tracks.length, "rank class", "rank classes")}, ${count(all, "operation")}. Pale: waiting for the other members. Drag to move, wheel with Ctrl or the bar below to zoom; with the keyboard: + − ← → and 0.`,
+    says: `One lane per rank class and stream; ${count(tracks.length, "rank class", "rank classes")}, ${count(all, "operation")}.${of > tracks.length ? ` All ${integer(of)} classes would be too large for a page: others are left out here, below too; --json and --trace have them.` : ""} Pale: waiting for the other members. Drag to move, wheel with Ctrl or the bar below to zoom; with the keyboard: + − ← → and 0.`,
     alt: `Timeline of ${count(lanes.length, "stream")}; the table below lists the operations.`,
     controls: [legendOf(kinds), view.controls()],
     height: () => view.shown().length * kLane + 104,

@@ -1,7 +1,7 @@
 // The step from 0 to its end: what fills it.
 import { figure, tip } from "../chart.js";
 import { column, table } from "../table.js";
-import { axis, base, colourOf } from "../theme.js";
+import { axis, base, colourOf, names } from "../theme.js";
 import { percent, tick, time } from "../format.js";
 import { partsOf } from "./answer.js";
 
@@ -21,8 +21,7 @@ export function waterfall(r) {
     tooltip: { ...base(c).tooltip, formatter: (p) => tip(rows[p.dataIndex].name,
       [["time", time(rows[p.dataIndex].seconds)], ["of the step", percent(rows[p.dataIndex].seconds / step)]]) },
     xAxis: axis(c, { type: "value", min: 0, max: step, axisLabel: { formatter: tick(time) }, splitNumber: width < 500 ? 2 : 5 }),
-    yAxis: axis(c, { type: "category", inverse: true, data: rows.map((row) => row.name), splitLine: { show: false },
-      axisLabel: { color: c.ink, width: width < 500 ? 104 : 180, overflow: "break", lineHeight: 13 } }),
+    yAxis: names(c, rows.map((row) => row.name), width < 500 ? 104 : 180),
     series: [
       { type: "bar", stack: "s", silent: true, itemStyle: { color: "transparent" }, data: rows.map((row) => row.from) },
       { type: "bar", stack: "s", barWidth: 20,
