@@ -45,13 +45,6 @@ std::string sentence_of(const Study& study, std::size_t number) {
 
 }  // namespace
 
-std::string title_of(const ClusterRecord& c) {
-  std::string text = fmt::format("{} GPUs of {}", c.gpus, printable(c.name));
-  if (!c.variant.empty()) text += ", " + printable(c.variant);
-  if (c.scaling == "weak") text += fmt::format(" (weak scaling, batch {})", c.global_batch);
-  return text;
-}
-
 std::string time_text(double seconds) {
   if (!std::isfinite(seconds)) return "never";
   if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
