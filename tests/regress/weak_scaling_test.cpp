@@ -10,7 +10,7 @@
 #include "calibrate/import/text_scan.h"
 #include "sim/cost/slowest_gpu.h"
 #include "sim/replay/simulate.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
 #include "tests/support/sanitized.h"
 #include "validate/run_suites.h"
 
