@@ -124,5 +124,24 @@ TEST(Layers, FilesStayShortAndFoldersKnown) {
   }
 }
 
+// Two types of one name, each known to its own sources, would pass the linker and share a destructor.
+TEST(Layers, TypesOfHeadersAreDefinedOnce) {
+  const std::regex definition(R"(^(?:struct|class|enum class|enum) (\w+)[^;]*\{.*)");
+  std::map<std::string, std::string> defined_in;
+  std::set<std::string> headers;
+  for (const Include& i : includes_of_the_tree())
+    if (folder_of(i.file) && i.file.ends_with(".h")) headers.insert(i.file);
+  for (const std::string& header : headers) {
+    std::ifstream in(fs::path(BUSBAR_SOURCE_DIR) / header);
+    std::smatch match;
+    for (std::string text; std::getline(in, text);) {
+      if (!std::regex_match(text, match, definition)) continue;
+      const auto [it, is_new] = defined_in.try_emplace(match[1], header);
+      EXPECT_TRUE(is_new) << match[1] << " in " << it->second << " and " << header;
+    }
+  }
+  EXPECT_GT(defined_in.size(), 200U);
+}
+
 }  // namespace
 }  // namespace busbar

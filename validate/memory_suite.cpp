@@ -28,7 +28,7 @@ double peak_of(const Workload& workload) {
 }
 
 double capacity_of(const RunRow& run) {
-  Machine one = run.machine;  // one host is enough to know the GPU
+  RunMachine one = run.machine;  // one host is enough to know the GPU
   one.hosts = 1;
   one.fabric = "none";
   RunRow small = run;

@@ -132,18 +132,18 @@ std::string workload_text(const CsvRow& row) {
   return text + "}";
 }
 
-Machine read_machine(const CsvRow& row) {
+RunMachine read_machine(const CsvRow& row) {
   for (const char* column : {"host", "fabric", "wire", "gpu_model"})
     static_cast<void>(name_text(row, column));
-  Machine m{.host = row.needed_text("host"),
-            .fabric = row.needed_text("fabric"),
-            .wire = row.text("wire"),
-            .gpu_model = row.text("gpu_model"),
-            .hosts = row.needed_whole("hosts"),
-            .gpus_per_host = row.needed_whole("gpus_per_host"),
-            .nvlink_domain = row.whole("nvlink_domain"),
-            .nics = row.whole("nics"),
-            .gpu_watts = row.whole("gpu_power_W")};
+  RunMachine m{.host = row.needed_text("host"),
+               .fabric = row.needed_text("fabric"),
+               .wire = row.text("wire"),
+               .gpu_model = row.text("gpu_model"),
+               .hosts = row.needed_whole("hosts"),
+               .gpus_per_host = row.needed_whole("gpus_per_host"),
+               .nvlink_domain = row.whole("nvlink_domain"),
+               .nics = row.whole("nics"),
+               .gpu_watts = row.whole("gpu_power_W")};
   if (const auto Gbps = row.number("nic_Gbps")) m.nic = Bandwidth::gigabits_per_second(*Gbps);
   return m;
 }
@@ -194,7 +194,7 @@ RunRow read_run(const CsvRow& row, const std::string& source) {
   return run;
 }
 
-std::string topology_text(const Machine& m) {
+std::string topology_text(const RunMachine& m) {
   std::string hosts = fmt::format("\"count\": {}, \"type\": \"{}\"", m.hosts, m.host);
   hosts += fmt::format(", \"gpus\": {}", m.gpus_per_host);
   if (m.nics) hosts += fmt::format(", \"nics\": {}", *m.nics);

@@ -16,7 +16,7 @@
 namespace busbar {
 
 /// Equal hosts on one fabric.
-struct Machine {
+struct RunMachine {
   std::string host, fabric;  // by the names of a topology file
   std::string wire;          // the same; empty: the default
   std::string gpu_model;     // the same; empty: the host type's
@@ -30,7 +30,7 @@ struct RunRow {
   std::string source;  // the file's name without ".csv"
   std::string id, gpu, framework, model, layout;
   std::string not_simulated;  // the reason, if it cannot be
-  Machine machine;
+  RunMachine machine;
   std::string workload;  // busbar.workload/1
   /// Of a run that has files of its own instead of a machine and a workload: their paths, its GPUs.
   std::string topology_file, workload_file;
@@ -51,7 +51,7 @@ struct RunRow {
 [[nodiscard]] RunRow read_run(const CsvRow& row, const std::string& source);
 
 /// "busbar.topology/1" of the machine.
-[[nodiscard]] std::string topology_text(const Machine& machine);
+[[nodiscard]] std::string topology_text(const RunMachine& machine);
 /// Errors (Error, kInput): what the readers of the two files refuse.
 [[nodiscard]] Topology topology_of(const RunRow& row);
 [[nodiscard]] Workload workload_of(const RunRow& row);

@@ -66,10 +66,10 @@ class Rule {
   }
 
   [[nodiscard]] bool is_for(const TunerCalls& calls) const {
-    const auto grouped = fields_.size() > 8 ? number(8, "numPipeOps", 0, kMost) : std::nullopt;
-    const auto registered = fields_.size() > 9 ? number(9, "regBuff", 0, 1) : std::nullopt;
-    return grouped.value_or(calls.grouped) == calls.grouped &&
-           registered.value_or(calls.registered_buffers ? 1 : 0) == (calls.registered_buffers ? 1 : 0);
+    // Both are read, so that an error in either is told.
+    const bool is_grouped = matches(8, "numPipeOps", kMost, calls.grouped);
+    const bool is_registered = matches(9, "regBuff", 1, calls.registered_buffers ? 1 : 0);
+    return is_grouped && is_registered;
   }
 
   [[nodiscard]] TunerRule rule() const {
@@ -90,6 +90,13 @@ class Rule {
   }
 
  private:
+  // A field that is absent, or says nothing, matches.
+  [[nodiscard]] bool matches(std::size_t field, const char* what, std::int64_t most, std::int64_t own) const {
+    if (field >= fields_.size()) return true;
+    const auto value = number(field, what, 0, most);
+    return !value || *value == own;
+  }
+
   std::string where_;
   std::vector<std::string_view> fields_;
 };

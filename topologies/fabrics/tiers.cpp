@@ -24,7 +24,7 @@ std::size_t cables(double all, double one) {
 }
 
 std::vector<SwitchBelow> add_bundles(TopologyBuilder& builder, const FabricRequest& request,
-                                     std::span<const SwitchBelow> below, const Layer& layer) {
+                                     std::span<const SwitchBelow> below, const SwitchLayer& layer) {
   std::string id(layer.role);
   if (layer.block) id += std::to_string(*layer.block);
   SwitchBelow above{builder.add_device(std::move(id), DeviceKind::kSwitch), {}, {}};
@@ -54,7 +54,7 @@ SwitchBelow add_leaf(TopologyBuilder& builder, const FabricRequest& request, std
 }
 
 std::vector<SwitchBelow> add_layer(TopologyBuilder& builder, const FabricRequest& request,
-                                   std::span<const SwitchBelow> below, const Layer& layer) {
+                                   std::span<const SwitchBelow> below, const SwitchLayer& layer) {
   if (request.routing == RoutingMode::kAdaptive && !layer.switches)
     return add_bundles(builder, request, below, layer);
   double up = 0;

@@ -28,7 +28,7 @@ struct NicPlace {
 
 /// One layer of switches over others: called "<role>" or "<role><block>", where blocks of the layer are
 /// joined only above it.
-struct Layer {
+struct SwitchLayer {
   std::string_view role;
   std::optional<std::size_t> block;
   double oversubscription = 1;
@@ -43,7 +43,7 @@ struct Layer {
 ///   collide, each with one cable to every switch below. As many as the fullest switch below needs cables of
 ///   the rate of its down-links; all cables are those of the fullest, because one flow must fit into one.
 std::vector<SwitchBelow> add_layer(TopologyBuilder& builder, const FabricRequest& request,
-                                   std::span<const SwitchBelow> below, const Layer& layer);
+                                   std::span<const SwitchBelow> below, const SwitchLayer& layer);
 
 /// Joins leaves by one layer of spines (2 tiers), or pod by pod by spines and the pods by cores (3 tiers).
 /// pod_of[i]: the pod of leaf i, non-decreasing. Spine s of each pod is joined to core plane s only, as in a
