@@ -3,7 +3,9 @@
 #include "reports/calibration_report.h"
 #include "reports/health_report.h"
 #include "reports/page_columns.h"
+#include "reports/plan_sections.h"
 #include "reports/step_tables.h"
+#include "reports/summary.h"
 #include "reports/validation_report.h"
 
 namespace busbar {
@@ -22,6 +24,8 @@ std::string page_columns() {
   add(validation_shapes());
   add(calibration_shapes());
   add(health_shapes());
+  add({sweep_shape()});
+  add(plan_shapes());
   return tables.dump();
 }
 
