@@ -8,7 +8,7 @@
 
 #include "calibrate/health_samples.h"
 #include "sim/base/error.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
 
 namespace busbar {
 
@@ -65,7 +65,7 @@ void compare_parts(HealthReport& report, const Best& best, double tolerance) {
     std::vector<double> others;
     for (const auto& [name, other] : best)
       if (name != part) others.push_back(other.value);
-    const double peers = others.size() >= 2 ? quantile(others, 0.5) : sample.modelled;
+    const double peers = others.size() >= 2 ? median_of(others) : sample.modelled;
     report.findings.push_back(finding_of(sample, peers, tolerance));
   }
 }
@@ -81,10 +81,10 @@ void compare_group(HealthReport& report, const std::string& group, const Best& b
   HealthSample all{.group = group,
                    .part = "all " + group.substr(group.rfind(' ') + 1),
                    .quantity = any.quantity,
-                   .value = quantile(values, 0.5),
+                   .value = median_of(values),
                    .nominal = any.nominal,
                    .smaller_is_better = any.smaller_is_better};
-  HealthFinding f = finding_of(all, quantile(modelled, 0.5), tolerance);
+  HealthFinding f = finding_of(all, median_of(modelled), tolerance);
   f.what = group + ", all";
   f.text = fmt::format("{}: {:.3g} {} in the middle where {:.3g} is expected", group, f.measured, f.quantity,
                        f.peers);

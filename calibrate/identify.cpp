@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "sim/base/statistics.h"
+
 namespace busbar {
 
 namespace {
@@ -16,6 +18,7 @@ constexpr double kStep = 0.05;     // of a spread
 constexpr std::size_t kBlock = 4;  // rows: neighbouring sizes share what the model misses
 constexpr int kReweightings = 4;
 constexpr double kNormal95 = 1.959964;
+constexpr double kLeastFreedom = 3;  // degrees of freedom, below which intervals would be as wide as ranges
 constexpr double kMostLeverage = 0.9;
 
 Eigen::Map<const Matrix> matrix(const Sensitivities& s) {
@@ -83,13 +86,6 @@ Vector resampled(const Vector& residuals, Random& random) {
 
 }  // namespace
 
-double student_95(double degrees_of_freedom) {
-  const double v = std::max(3.0, degrees_of_freedom), z = kNormal95;
-  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-  return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
-}
-
 Sensitivities sensitivities_of(std::span<const FitParameter> parameters, std::size_t rows,
                                const std::function<void(std::span<double>)>& predict) {
   Sensitivities s{rows, parameters.size(), std::vector<double>(rows * parameters.size())};
@@ -125,7 +121,7 @@ std::vector<std::vector<double>> bootstrap(const Sensitivities& fitted, const Se
       Eigen::Map<const Vector>(residuals.data(), static_cast<Eigen::Index>(residuals.size()));
   const Vector free = freed(j, found, o);
   const double freedom = static_cast<double>(fitted.rows) - static_cast<double>(fitted.parameters);
-  const double widened = student_95(freedom) / kNormal95;
+  const double widened = student_95(std::max(kLeastFreedom, freedom)) / kNormal95;
   Random random(o.seed);
   std::vector<std::vector<double>> draws;
   for (std::size_t d = 0; d < o.draws; ++d) {

@@ -56,8 +56,4 @@ struct BootstrapOptions {
                                                          std::span<const double> residuals,
                                                          const BootstrapOptions& options);
 
-/// Two-sided 95 % quantile of Student's t. Source: Cornish-Fisher expansion, Abramowitz & Stegun 26.7.5;
-/// within 1 % from three degrees of freedom on, below which that of three is given.
-[[nodiscard]] double student_95(double degrees_of_freedom);
-
 }  // namespace busbar

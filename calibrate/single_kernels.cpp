@@ -10,7 +10,7 @@
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/cost_model.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
 
 namespace busbar {
 
@@ -50,7 +50,7 @@ struct Samples {
 
 void take(Profile& profile, Samples& samples) {
   if (samples.found.empty()) return;
-  const double middle = quantile(samples.found, 0.5);
+  const double middle = median_of(samples.found);
   const auto n = static_cast<double>(samples.found.size());
   double squares = 0;
   for (const double v : samples.found) squares += (v - middle) * (v - middle);

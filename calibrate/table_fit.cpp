@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "sim/base/statistics.h"
 #include "sim/cost/parameter_names.h"
 
 namespace busbar {
@@ -57,12 +58,6 @@ std::vector<double> values_of(std::span<const FitParameter> parameters) {
   std::vector<double> values;
   for (const FitParameter& p : parameters) values.push_back(*p.value);
   return values;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace
@@ -152,7 +147,7 @@ void TableFit::estimate_noise(std::size_t taken) {
   for (double& r : sizes) r = std::abs(r);
   const auto n = static_cast<double>(sizes.size());
   const double freedom = std::max(0.0, n - static_cast<double>(taken));
-  const double found = kNormalMad * median(std::move(sizes));
+  const double found = kNormalMad * median_of(std::move(sizes));
   noise_ = std::max(kLeastNoise, std::sqrt((kUsualRows * kUsualNoise * kUsualNoise + n * found * found) /
                                            (kUsualRows + freedom)));
 }

@@ -47,13 +47,6 @@ std::string sentence_of(const Study& study, std::size_t number) {
 
 }  // namespace
 
-std::string title_of(const ClusterRecord& c) {
-  std::string text = fmt::format("{} GPUs of {}", c.gpus, printable(c.name));
-  if (!c.variant.empty()) text += ", " + printable(c.variant);
-  if (c.scaling == "weak") text += fmt::format(" (weak scaling, batch {})", c.global_batch);
-  return text;
-}
-
 std::string scaled_text(double amount) {
   static constexpr std::pair<double, const char*> kSteps[] = {
       {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};

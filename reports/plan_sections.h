@@ -10,8 +10,6 @@
 
 namespace busbar {
 
-/// "128 GPUs of dgx-h100, fabric.oversubscription=2 (weak)".
-[[nodiscard]] std::string title_of(const ClusterRecord& cluster);
 /// "33.6 d", "13.5 h", "7.39 s", "412 ms".
 [[nodiscard]] std::string time_text(double seconds);
 /// "1.72 M".

@@ -20,7 +20,8 @@ std::string end_words(const std::optional<double>& factor, const std::string& va
   return value.empty() ? fmt::format("x {:.3g}", *factor) : value;
 }
 
-std::string interval_words(const Solution& s) {
+template <class Found>
+std::string interval_words(const Found& s) {
   const std::string low = end_words(s.low, s.value_low), high = end_words(s.high, s.value_high);
   if (low.empty() && high.empty()) return "any value of those searched";
   if (low.empty()) return "up to " + high;
@@ -28,12 +29,30 @@ std::string interval_words(const Solution& s) {
   return fmt::format("{} to {}", low, high);
 }
 
+const char* choices_words(bool chosen_anew) {
+  return chosen_anew ? "with NICs that NCCL knows to be so" : "with links that NCCL takes for what they were";
+}
+
+// Where several values explain the step: under which assumption each does, and whether its parts tell which.
+std::string alternatives_text(const Solution& s) {
+  if (s.alternatives.empty() && !s.chosen_anew) return "";
+  std::string text = fmt::format("    {}\n", choices_words(s.chosen_anew));
+  for (const Alternative& a : s.alternatives)
+    text += fmt::format(
+        "    {} {} ({}; {})\n", a.contradicts_parts ? "the step alone, not its parts:" : "or",
+        a.value.empty() ? fmt::format("x {:.3g}", a.factor) : fmt::format("{} (x {:.3g})", a.value, a.factor),
+        interval_words(a), choices_words(a.chosen_anew));
+  if (is_ambiguous(s)) text += "    ambiguous: what was measured does not tell which of these it is\n";
+  return text;
+}
+
 std::string found_text(const Solution& s) {
   std::string text = fmt::format("  {}: {}\n", printable(s.words), value_words(s));
   if (!s.interval_of.empty()) text += fmt::format("    {} ({})\n", interval_words(s), s.interval_of);
+  text += alternatives_text(s);
   if (!s.suggestion.empty()) text += fmt::format("    {}\n", s.suggestion);
   if (!s.monotone)
-    text += "    the step time is not monotone in it: other values may explain the step as well\n";
+    text += "    the step time is not monotone in it: more values than those found may explain the step\n";
   return text;
 }
 

@@ -77,6 +77,7 @@ std::vector<Trial> trials_of(const std::vector<SuiteTable>& tables, const SuiteO
     add_operations(trials, system, list);
     add_sizes(trials, system, list);
   }
+  std::size_t number = 0;  // of the tables that are asked for
   for (Trial& trial : trials)
     std::erase_if(trial.to, [&](const SuiteTable* t) {
       return (options.most_gpus > 0 && t->members > options.most_gpus) ||
@@ -84,7 +85,8 @@ std::vector<Trial> trials_of(const std::vector<SuiteTable>& tables, const SuiteO
                        {"class", t->machine_class},
                        {"operation", std::string(name_of(t->operation))},
                        {"table", t->name}},
-                      options.filters);
+                      options.filters) ||
+             number++ % options.every != 0;
     });
   std::erase_if(trials, [](const Trial& t) { return t.to.empty(); });
   return trials;

@@ -170,4 +170,14 @@ void compare_classes(Validation& v, const MeasuredStep& m, const PredictedStep& 
   }
 }
 
+std::optional<double> classes_error(const MeasuredStep& m, const PredictedStep& p) {
+  if (!m.waiting_separated) return std::nullopt;
+  Validation v{.comparison = Comparison{}};
+  compare_classes(v, m, p);
+  if (v.rows.empty()) return std::nullopt;
+  double squares = 0;
+  for (const ValidationRow& row : v.rows) squares += std::pow(std::log(row.predicted / row.measured), 2);
+  return std::sqrt(squares / static_cast<double>(v.rows.size()));
+}
+
 }  // namespace busbar

@@ -1,6 +1,7 @@
 // Measured collectives beside predicted ones: those of a step, and tables of their own.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sim/cost/profile.h"
@@ -21,6 +22,11 @@ namespace busbar {
 /// what one side has alone. Calls whose size the measurement lacks take it from the predicted calls of their
 /// operation, by position, where both sides make as many.
 void compare_classes(Validation& validation, const MeasuredStep& measured, const PredictedStep& predicted);
+
+/// Root mean square of ln(predicted / measured) over those classes; none where waiting is not told from
+/// transfer, or no class is on both sides.
+[[nodiscard]] std::optional<double> classes_error(const MeasuredStep& measured,
+                                                  const PredictedStep& predicted);
 
 /// Rows: each size from 1 KiB on of each table, predicted as the table was measured (type, calls, NCCL's
 /// version where said). The tolerance is of the median of absolute errors. Errors (Error, kInput): a table

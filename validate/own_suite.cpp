@@ -9,7 +9,7 @@
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
 #include "sim/base/named_table.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
 #include "validate/import/measured_input.h"
 #include "validate/recorded.h"
 

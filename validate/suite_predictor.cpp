@@ -6,7 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/json_reader.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
 #include "topologies/topology_io.h"
 
 namespace busbar {

@@ -11,6 +11,7 @@
 #include "calibrate/import/text_scan.h"
 #include "sim/base/json_reader.h"
 #include "sim/base/rank_range.h"
+#include "sim/base/statistics.h"
 
 namespace busbar {
 
@@ -77,12 +78,11 @@ void take(std::map<Key, Group>& groups, const JsonValue& root, std::int64_t line
   slowest = std::max(slowest, us);
 }
 
-double median_of(const std::map<std::int64_t, double>& times) {
-  std::vector<double> sorted;
-  sorted.reserve(times.size());
-  for (const auto& [sequence, us] : times) sorted.push_back(us);
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[(sorted.size() - 1) / 2];
+double median_time(const std::map<std::int64_t, double>& times) {
+  std::vector<double> us;
+  us.reserve(times.size());
+  for (const auto& [sequence, time] : times) us.push_back(time);
+  return median_of(std::move(us));
 }
 
 MeasuredTable table_of(const Key& key, const Group& group, const std::string& name) {
@@ -93,7 +93,7 @@ MeasuredTable table_of(const Key& key, const Group& group, const std::string& na
   for (const auto& [row, times] : group.slowest_us) {
     const auto& [size, algorithm, protocol] = row;
     MeasuredRow measured{.operation = key.kind, .size = Bytes(size), .ranks = key.ranks};
-    measured.time = Time::from_microseconds(median_of(times));
+    measured.time = Time::from_microseconds(median_time(times));
     if (!algorithm.empty() && algorithm != "unknown") measured.algorithm = algorithm;
     if (!protocol.empty() && protocol != "unknown") measured.protocol = protocol;
     table.rows.push_back(std::move(measured));

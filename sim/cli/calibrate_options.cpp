@@ -99,13 +99,7 @@ void check_combination(const CalibrateLine& o) {
 void read_raw(CalibrateLine& o, const RawLine& raw) {
   if (!raw.collective.empty()) o.hints.operation = collective_called(raw.collective);
   if (raw.ranks > 0) o.hints.ranks = raw.ranks;
-  if (!raw.nccl_version.empty()) {
-    o.nccl.version = parse_nccl_version(raw.nccl_version);
-    if (!o.nccl.version)
-      throw Error({.where = "--nccl-version",
-                   .expected = "a version of NCCL such as 2.27.3",
-                   .given = quoted(raw.nccl_version)});
-  }
+  if (!raw.nccl_version.empty()) o.nccl.version = nccl_version_called(raw.nccl_version);
   if (!raw.tolerance.empty()) o.tolerance = tolerance_called(raw.tolerance, "15%");
   o.seed = static_cast<std::uint64_t>(raw.seed);
   o.cross_validate = !raw.no_cross_validation;

@@ -78,6 +78,14 @@ double tolerance_called(const std::string& text, const char* example) {
   return *share;
 }
 
+NcclVersion nccl_version_called(const std::string& text) {
+  const std::optional<NcclVersion> version = parse_nccl_version(text);
+  if (!version || version->major < 2)
+    throw Error(
+        {.where = "--nccl-version", .expected = "a release of NCCL 2, such as 2.21.5", .given = quoted(text)});
+  return *version;
+}
+
 Profile profile_called(const std::string& name) {
   if (name == "default") return default_profile();
   if (name == "ideal") return ideal_profile();

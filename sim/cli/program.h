@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/base/collective_kind.h"
+#include "sim/cost/nccl_types.h"
 #include "sim/cost/profile.h"
 
 namespace CLI {
@@ -29,6 +30,9 @@ namespace busbar {
 
 /// Of --tolerance, between 0 and 1. Errors (Error, kInput): anything else; `example` shows one ("2%").
 [[nodiscard]] double tolerance_called(const std::string& text, const char* example);
+
+/// Of --nccl-version. Errors (Error, kInput): no release of NCCL 2.
+[[nodiscard]] NcclVersion nccl_version_called(const std::string& text);
 
 /// Of --calibration: "default", "ideal" or a file. Errors (Error, kInput): none of these, or what its reader
 /// says.

@@ -1,10 +1,8 @@
 #include "sim/cli/run_calibrate.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <thread>
 
 #include "calibrate/calibration.h"
@@ -21,6 +19,7 @@
 #include "sim/cli/files.h"
 #include "sim/cli/nccl_inputs.h"
 #include "sim/cli/program.h"
+#include "sim/cli/progress_line.h"
 #include "sim/cost/profile_io.h"
 #include "sim/result/calibration_io.h"
 #include "topologies/topology_io.h"
@@ -44,37 +43,16 @@ void write(const CalibrateLine& o, const Outputs& out) {
   if (text) write_output("-", out.text);
 }
 
-/// On a terminal one line that says what is done; nothing elsewhere.
-class CalibrationProgress {
- public:
-  CalibrationProgress() = default;
-  CalibrationProgress(const CalibrationProgress&) = delete;
-  CalibrationProgress& operator=(const CalibrationProgress&) = delete;
-  ~CalibrationProgress() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-  }
-  void show(std::string_view phase, std::size_t done, std::size_t all) {
-    if (::isatty(STDERR_FILENO) == 0) return;
-    shown_ = true;
-    std::fputs(
-        fmt::format("\r\x1b[K{}{}", phase, all > 0 ? fmt::format(": {} of {}", done, all) : "").c_str(),
-        stderr);
-  }
-
- private:
-  bool shown_ = false;
-};
-
 struct Measured {
   Measurement all;
   std::vector<std::string> files;  // with digests
   std::vector<std::string> notes;
 };
 
-Measured read_all(const CalibrateLine& o, CalibrationProgress& line) {
+Measured read_all(const CalibrateLine& o, ProgressLine& line) {
   Measured read;
   for (const std::string& path : o.from) {
-    line.show("reading files", read.files.size(), o.from.size());
+    line.count("reading files", read.files.size(), o.from.size());
     const std::string text = load_text(path);
     Measurement one = read_measured_text(text, path, o.hints);
     for (MeasuredTable& table : one.tables) {
@@ -102,7 +80,7 @@ int show(const CalibrateLine& o) {
 }
 
 int check(const CalibrateLine& o, const Topology& topology) {
-  CalibrationProgress line;
+  ProgressLine line;
   const Measured read = read_all(o, line);
   HealthReport report = check_health(topology, read.all, profile_called(o.calibration), o.tolerance);
   report.notes.insert(report.notes.end(), read.notes.begin(), read.notes.end());
@@ -120,7 +98,7 @@ std::string command_of(const CalibrateLine& o, const NcclInputs& nccl) {
 }
 
 Calibration fitted(const CalibrateLine& o, const Topology& topology, const Measured& read,
-                   const NcclInputs& nccl, CalibrationProgress& line) {
+                   const NcclInputs& nccl, ProgressLine& line) {
   const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
   return calibrate(topology, read.all, profile_called(o.calibration),
                    {.seed = o.seed,
@@ -130,14 +108,14 @@ Calibration fitted(const CalibrateLine& o, const Topology& topology, const Measu
                                                                      nccl.overrides.nccl.log->version),
                                  .threads = static_cast<std::size_t>(o.threads > 0 ? o.threads : cores)},
                     .progress = [&](std::string_view phase, std::size_t done,
-                                    std::size_t all) { line.show(phase, done, all); },
+                                    std::size_t all) { line.count(phase, done, all); },
                     .name = o.name.empty() ? topology.name() : o.name,
                     .source = command_of(o, nccl),
                     .created_from = read.files});
 }
 
 int fit_profile(const CalibrateLine& o, const Topology& topology) {
-  CalibrationProgress line;
+  ProgressLine line;
   const Measured read = read_all(o, line);
   const NcclInputs nccl = load_nccl_files(o.nccl, {});
   Calibration found = fitted(o, topology, read, nccl, line);

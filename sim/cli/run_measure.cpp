@@ -1,7 +1,6 @@
 #include "sim/cli/run_measure.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -17,35 +16,16 @@
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
 #include "sim/cli/files.h"
+#include "sim/cli/progress_line.h"
 
 namespace busbar {
 
 namespace {
 
-constexpr const char* kClearLine = "\r\x1b[K";
-
-// A line of progress that overwrites itself, where somebody watches.
-class Ticker {
- public:
-  explicit Ticker(bool quiet) : shows_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
-  void show(const SweepProgress& p) {
-    if (!shows_) return;
-    std::fprintf(
-        stderr, "%s%s", kClearLine,
-        fmt::format("{} of {} points, {} so far, about {} left: {}", p.done, p.points,
-                    to_text(Time::from_seconds(p.elapsed_s)), to_text(Time::from_seconds(p.left_s)), p.now)
-            .substr(0, kWidest)
-            .c_str());
-    std::fflush(stderr);
-  }
-  void clear() const {
-    if (shows_) std::fputs(kClearLine, stderr);
-  }
-
- private:
-  static constexpr std::size_t kWidest = 118;
-  bool shows_;
-};
+std::string words_of(const SweepProgress& p) {
+  return fmt::format("{} of {} points, {} so far, about {} left: {}", p.done, p.points,
+                     to_text(Time::from_seconds(p.elapsed_s)), to_text(Time::from_seconds(p.left_s)), p.now);
+}
 
 // The leader's files: the journal as it grows, and the measurements at the end.
 class Files {
@@ -126,18 +106,18 @@ int run_measure(const RunOptions& options, Runner& runner) {
     notes.emplace_back(
         "one rank alone crosses no link: start more with mpirun or srun to measure collectives");
   measure_kernels(options, runner, files, notes);
-  Ticker ticker(options.quiet);
+  ProgressLine line(options.quiet);
   SweepHooks hooks;
   if (files) {
     hooks.clock = [start] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     hooks.save = [&](const PointTimes& times) { files->add(times); };
-    hooks.report = [&](const SweepProgress& progress) { ticker.show(progress); };
+    hooks.report = [&](const SweepProgress& progress) { line.show(words_of(progress)); };
     hooks.done = files->done();
   }
   const SweepEnd end = run_sweep(options.settings, runner, hooks);
-  ticker.clear();
+  line.clear();
   if (!files) return 0;
   files->finish(notes, end.left == 0);
   say(options, end, notes);

@@ -15,6 +15,7 @@
 #include "sim/cli/files.h"
 #include "sim/cli/listing.h"
 #include "sim/cli/program.h"
+#include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
 #include "sim/result/study_result_io.h"
 #include "sim/study/database.h"
@@ -68,10 +69,6 @@ JsonDocument with_goal(JsonDocument study, const std::string& goal) {
                        fmt::format("\"{}\"", value));
     begin = end + 1;
   }
-  if (!study.root().find("tokens"))
-    throw Error(
-        {.where = "--goal",
-         .message = "a goal needs the number of tokens to train (\"tokens\" of the study, or --tokens)"});
   return study;
 }
 
@@ -85,34 +82,6 @@ JsonDocument load_study(const PlanOptions& o) {
   if (!o.goal.empty()) study = with_goal(study, o.goal);
   return study;
 }
-
-// One line on a terminal that counts, with the rate and the time left; nothing elsewhere.
-class ProgressLine {
- public:
-  void show(const StudyProgress& p) {
-    if (::isatty(STDERR_FILENO) == 0) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (p.phase != phase_) {
-      phase_ = p.phase;
-      begin_ = now;
-      first_ = p.done;
-    }
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const double rate = seconds > 0 ? static_cast<double>(p.done - first_) / seconds : 0;
-    const std::string left =
-        rate > 0 ? duration_text(static_cast<double>(p.all - p.done) / rate) + " left" : "";
-    std::fputs(fmt::format("\r\x1b[K{}: {} of {}  {:.1f}/s  {}", p.phase, p.done, p.all, rate, left).c_str(),
-               stderr);
-  }
-  void end() const {
-    if (!phase_.empty()) std::fputs("\r\x1b[K", stderr);
-  }
-
- private:
-  std::string phase_;
-  std::chrono::steady_clock::time_point begin_;
-  std::size_t first_ = 0;
-};
 
 // The numbers of a profile, for digests: its name alone where it comes with the program.
 std::string key_of_profile(const std::string& calibration) {
@@ -163,8 +132,8 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
   }
   ProgressLine line;
   Study study = run_study(inputs->spec, inputs->cells, threads, evaluate,
-                          [&](const StudyProgress& p) { line.show(p); });
-  line.end();
+                          [&](const StudyProgress& p) { line.count(p.phase, p.done, p.all); });
+  line.clear();
   study.inputs = {.study = inputs->document.name(),
                   .digest = inputs->document.digest(),
                   .calibration = o.calibration,

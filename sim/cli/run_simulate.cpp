@@ -21,6 +21,7 @@
 #include "sim/cli/nccl_inputs.h"
 #include "sim/cli/program.h"
 #include "sim/replay/prediction_interval.h"
+#include "sim/replay/rerun.h"
 #include "sim/replay/simulate.h"
 #include "sim/replay/sweep_comparison.h"
 #include "sim/result/run_result_io.h"
@@ -95,10 +96,11 @@ void add_doubt(const SimulateOptions& o, Sweep& result, const Profile& profile,
   if (auto warning = extrapolation(profile, result)) result.warnings.push_back(std::move(*warning));
 }
 
-void add_doubt(const SimulateOptions& o, RunResult& result, const Profile& profile,
-               const std::function<Time(const Profile&)>& step_time) {
+void add_doubt(const SimulateOptions& o, RunResult& result, const Topology& topology, const StepTrace& trace,
+               const Profile& profile, const SimOptions& options) {
   if (!o.no_interval)
-    add_interval(result, profile, std::max(1U, std::thread::hardware_concurrency()), step_time);
+    add_interval(result, step_times(topology, trace, options, drawn_profiles(profile),
+                                    std::max(1U, std::thread::hardware_concurrency())));
   if (auto warning = extrapolation(profile, result)) result.warnings.push_back(std::move(*warning));
 }
 
@@ -167,10 +169,7 @@ int run_step(const SimulateOptions& o, const JobInputs& inputs, const Topology& 
   if (o.trace_ranks) options.timeline->ranks = parse_ranks(*o.trace_ranks, trace.ranks, "--trace-ranks");
   const Profile profile = profile_called(o.calibration);
   RunResult result = simulate(topology, trace, profile, options);
-  add_doubt(o, result, profile, [&](const Profile& drawn_profile) {
-    const SimOptions plain{.overrides = nccl.overrides, .symmetry = !o.no_symmetry};
-    return simulate(topology, trace, drawn_profile, plain).step_time;
-  });
+  add_doubt(o, result, topology, trace, profile, options);
   if (o.sensitivity)
     result.sensitivity = sensitivity({.topology = &topology,
                                       .trace = &trace,

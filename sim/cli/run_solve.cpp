@@ -19,6 +19,7 @@
 #include "sim/study/solve_rows.h"
 #include "sim/study/solved_profile.h"
 #include "topologies/topology_io.h"
+#include "validate/compare_collectives.h"
 #include "validate/import/measured_input.h"
 
 namespace busbar {
@@ -33,16 +34,18 @@ Time time_of_rate(double tokens_per_s_gpu, const StepTrace& trace, const std::st
                             (tokens_per_s_gpu * trace.ranks));
 }
 
+double tolerance_of(const ValidateOptions& o) { return o.tolerance.value_or(SolveTarget{}.tolerance); }
+
 /// A measured step, and what to call it.
 struct Asked {
   std::string name;
   SolveTarget target;
 };
 
-std::vector<Asked> asked_of(const SolveOptions& o, const MeasuredInput& measured, const StepTrace& trace) {
+std::vector<Asked> asked_of(const ValidateOptions& o, const MeasuredInput& measured, const StepTrace& trace) {
   std::vector<Asked> list;
   for (const MeasuredStep& step : measured.steps) {
-    SolveTarget target{.p10 = step.p10, .p90 = step.p90, .tolerance = o.tolerance};
+    SolveTarget target{.p10 = step.p10, .p90 = step.p90, .tolerance = tolerance_of(o)};
     if (step.time) {
       target.time = *step.time;
     } else {
@@ -50,27 +53,31 @@ std::vector<Asked> asked_of(const SolveOptions& o, const MeasuredInput& measured
       if (step.rate_p90) target.p10 = time_of_rate(*step.rate_p90, trace, step.source);
       if (step.rate_p10) target.p90 = time_of_rate(*step.rate_p10, trace, step.source);
     }
+    target.parts_error = [&step, calls = calls_of(trace)](const RunResult& result) {
+      return classes_error(step, {.result = result, .calls = calls});
+    };
     list.push_back({step.source, target});
   }
-  if (o.step_time) list.push_back({"the measured step", {.time = *o.step_time, .tolerance = o.tolerance}});
+  if (o.step_time)
+    list.push_back({"the measured step", {.time = *o.step_time, .tolerance = tolerance_of(o)}});
   if (o.tokens_per_s_gpu)
-    list.push_back(
-        {"the measured step",
-         {.time = time_of_rate(*o.tokens_per_s_gpu, trace, "--tokens-per-gpu"), .tolerance = o.tolerance}});
+    list.push_back({"the measured step",
+                    {.time = time_of_rate(*o.tokens_per_s_gpu, trace, "--tokens-per-gpu"),
+                     .tolerance = tolerance_of(o)}});
   return list;
 }
 
-bool asks_all(const SolveOptions& o) { return o.parameters.size() == 1 && o.parameters.front() == "all"; }
+bool asks_all(const ValidateOptions& o) { return o.solve.size() == 1 && o.solve.front() == "all"; }
 
-std::vector<StudyParameter> parameters_of(const SolveOptions& o, const Topology& topology) {
+std::vector<StudyParameter> parameters_of(const ValidateOptions& o, const Topology& topology) {
   std::vector<StudyParameter> known = study_parameters(topology);
   if (asks_all(o)) return known;
   std::vector<StudyParameter> asked;
-  for (const std::string& name : o.parameters) asked.push_back(find_parameter(known, name, "--solve"));
+  for (const std::string& name : o.solve) asked.push_back(find_parameter(known, name, "--solve"));
   return asked;
 }
 
-std::vector<Solution> solutions_of(const SolveOptions& o, const StudiedStep& step, const Asked& asked) {
+std::vector<Solution> solutions_of(const ValidateOptions& o, const StudiedStep& step, const Asked& asked) {
   if (asks_all(o)) return closing_changes(step, asked.target);
   Rerun rerun(*step.topology, *step.trace, *step.profile, step.options);
   std::vector<Solution> solutions;
@@ -79,7 +86,7 @@ std::vector<Solution> solutions_of(const SolveOptions& o, const StudiedStep& ste
   return solutions;
 }
 
-SolvedStep solve_table(const SolveOptions& o, const Topology& topology, const Profile& profile,
+SolvedStep solve_table(const ValidateOptions& o, const Topology& topology, const Profile& profile,
                        const MeasuredTable& table) {
   Observed observed(topology, std::span(&table, 1), profile);
   MeasuredRows rows;
@@ -101,7 +108,7 @@ SolvedStep solve_table(const SolveOptions& o, const Topology& topology, const Pr
   return solved;
 }
 
-void write_solved_profile(const SolveOptions& o, const StudiedStep& step, const SolvedStep& solved) {
+void write_solved_profile(const ValidateOptions& o, const StudiedStep& step, const SolvedStep& solved) {
   if (!solved.solutions.front().factor)
     throw Error({.where = "--output",
                  .message = "no compute efficiency explains the measurement: no profile is written"});
@@ -112,7 +119,7 @@ void write_solved_profile(const SolveOptions& o, const StudiedStep& step, const 
   write_output(o.output, write_profile(profile));
 }
 
-std::vector<SolvedStep> solve_steps(const SolveOptions& o, const MeasuredInput& measured,
+std::vector<SolvedStep> solve_steps(const ValidateOptions& o, const MeasuredInput& measured,
                                     const JobInputs& inputs, const Topology& topology,
                                     const Profile& profile) {
   if (!measured.steps.empty()) require_workload(inputs, measured.steps.front().source);
@@ -136,7 +143,7 @@ bool is_explained(const SolvedStep& step) {
 
 }  // namespace
 
-int run_solve(const SolveOptions& o) {
+int run_solve(const ValidateOptions& o) {
   const JobInputs inputs = load_job(o.topology, o.workload, o.sets);
   std::vector<std::string> files = o.measured;
   files.insert(files.end(), {inputs.topology_path, inputs.workload_path, o.calibration});

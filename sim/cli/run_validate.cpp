@@ -1,10 +1,8 @@
 #include "sim/cli/run_validate.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "calibrate/import/text_scan.h"
@@ -13,6 +11,7 @@
 #include "sim/base/error.h"
 #include "sim/cli/files.h"
 #include "sim/cli/program.h"
+#include "sim/cli/progress_line.h"
 #include "sim/cli/run_comparison.h"
 #include "sim/result/validation_io.h"
 #include "validate/own_suite.h"
@@ -22,27 +21,21 @@ namespace busbar {
 
 namespace {
 
-// On a terminal one line that counts; nothing elsewhere.
-void show_progress(std::string_view suite, std::size_t done, std::size_t all) {
-  if (::isatty(STDERR_FILENO) == 0) return;
-  std::fputs(fmt::format("\r{}: {} of {}{}", suite, done, all, done == all ? "\r\x1b[K" : "").c_str(),
-             stderr);
-}
-
-SuiteOptions options_of(const ValidateOptions& o, const Suite& suite) {
+SuiteOptions options_of(const ValidateOptions& o, const Suite& suite, ProgressLine& line) {
   SuiteOptions options{.filters = {},
                        .threads = static_cast<std::size_t>(o.threads),
                        .most_gpus = o.most_gpus,
                        .every = static_cast<std::size_t>(o.every),
                        .cross_validate = o.cross_validate};
   for (const std::string& filter : o.filters) options.filters.push_back(parse_filter(filter, suite));
-  options.progress = [&](std::size_t done, std::size_t all) { show_progress(suite.name, done, all); };
+  options.progress = [&](std::size_t done, std::size_t all) { line.count(suite.name, done, all); };
   return options;
 }
 
 Validation run(const Suite& suite, const ValidateOptions& o, const Profile& profile) {
   const std::string folder = o.data.empty() ? shared_folder("validate") : o.data;
-  Validation found = suite.run(folder, profile, options_of(o, suite));
+  ProgressLine line;
+  Validation found = suite.run(folder, profile, options_of(o, suite, line));
   const std::string recorded = folder + "/recorded.csv";
   if (std::filesystem::exists(recorded)) hold_recorded(found, load_text(recorded), recorded);
   return found;
@@ -76,8 +69,12 @@ int run_validate(const ValidateOptions& o) {
   for (const Suite* suite : o.suites) add(run(*suite, o, profile));
   if (!o.own_suite.empty()) {
     const OwnSuite own = read_own_suite(o.own_suite, find_input);
-    for (const std::string_view kind : kinds_of(own))
-      add(run_own_suite(own, kind, profile, options_of(o, suite_called(kind))));
+    for (const std::string_view kind : kinds_of(own)) {
+      ProgressLine line;
+      Validation validation = run_own_suite(own, kind, profile, options_of(o, suite_called(kind), line));
+      line.clear();
+      add(std::move(validation));
+    }
   }
   if (!o.measured.empty())
     for (Validation& validation : compare_measured(o, profile)) add(std::move(validation));

@@ -189,10 +189,7 @@ void read_raw(SimulateOptions& o, const RawOptions& raw) {
   o.chunks = !raw.detail.empty();
   if (raw.channels > 0) o.overrides.channels = raw.channels;
   o.sizes_given = !raw.sizes.empty();
-  if (raw.nccl_version.empty()) return;
-  o.nccl_version = parse_nccl_version(raw.nccl_version);
-  if (!o.nccl_version || o.nccl_version->major < 2)
-    bad_option("--nccl-version", "a release of NCCL 2, such as 2.21.5", raw.nccl_version);
+  if (!raw.nccl_version.empty()) o.nccl_version = nccl_version_called(raw.nccl_version);
 }
 
 void check_combination(const SimulateOptions& o, const RawOptions& raw) {

@@ -38,6 +38,7 @@ struct PlanCosts {
   std::string_view rate_bound;  // what `rate` stands for, in words: "NICs", "LL128 on NVLink"
   std::int64_t sms_per_channel = 0;  // on every member GPU, from launch to end
   double memory_bytes_per_byte = 0;  // HBM traffic on a member per byte that one of its flows carries
+  bool operator==(const PlanCosts&) const = default;
 };
 
 /// The exponent g of 1 + (half / x)^g: below half an exponent above 1 counts as 1, or less would take longer.

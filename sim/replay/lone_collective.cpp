@@ -29,10 +29,24 @@ LoneCollective::LoneCollective(const Topology& topology, const Profile& profile,
   record_ = plans_.collective(GroupId(0), op, "all").record;
 }
 
+Time LoneCollective::device_time(Bytes bytes) {
+  const OperationRecord& record = plans_.records()[record_];
+  const PlanCosts costs = plans_.costs_at(record, bytes);
+  auto& [latest, before] = known_[bytes];
+  const auto is_known = [&](const std::optional<Known>& k) {
+    return k && k->costs == costs && k->capacities == placement_.sort_capacities();
+  };
+  if (is_known(before)) std::swap(latest, before);
+  if (is_known(latest)) return latest->device;
+  std::swap(latest, before);
+  const Plan plan = plans_.plan_at(record, bytes);
+  latest = {costs, placement_.sort_capacities(),
+            plan.latency() + transfers_.alone(plan, placement_.capacities())};
+  return latest->device;
+}
+
 Time LoneCollective::time(Bytes bytes) {
-  const Plan plan = plans_.plan_at(plans_.records()[record_], bytes);
-  const Time device = plan.latency() + transfer_alone(plan, placement_.capacities());
-  return with_launches(device, request_.calls, *profile_, placement_.oldest(request_.ranks));
+  return with_launches(device_time(bytes), request_.calls, *profile_, placement_.oldest(request_.ranks));
 }
 
 Choice LoneCollective::choice(Bytes bytes) const {

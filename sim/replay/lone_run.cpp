@@ -7,42 +7,6 @@
 
 namespace busbar {
 
-namespace {
-
-/// Strands on the links that they use, numbered anew from 0 in their old order.
-class UsedLinks {
- public:
-  UsedLinks(std::span<const Strand> strands, std::span<const double> capacity)
-      : strands_(strands.begin(), strands.end()) {
-    for (const Strand& strand : strands) uses_.insert(uses_.end(), strand.usage.begin(), strand.usage.end());
-    std::vector<ResourceId> links;
-    for (const ResourceUse& use : uses_) links.push_back(use.resource);
-    std::sort(links.begin(), links.end());
-    links.erase(std::unique(links.begin(), links.end()), links.end());
-    for (const ResourceId link : links) capacity_.push_back(capacity[link.index()]);
-    for (ResourceUse& use : uses_)
-      use.resource = ResourceId::from_index(static_cast<std::size_t>(
-          std::lower_bound(links.begin(), links.end(), use.resource) - links.begin()));
-    std::size_t at = 0;
-    for (Strand& strand : strands_) {
-      const std::size_t size = strand.usage.size();
-      strand.usage = std::span<const ResourceUse>(uses_).subspan(at, size);
-      at += size;
-    }
-  }
-  UsedLinks(const UsedLinks&) = delete;  // strands point at the uses
-  UsedLinks& operator=(const UsedLinks&) = delete;
-  [[nodiscard]] const std::vector<Strand>& strands() const { return strands_; }
-  [[nodiscard]] const std::vector<double>& capacity() const { return capacity_; }
-
- private:
-  std::vector<Strand> strands_;
-  std::vector<ResourceUse> uses_;
-  std::vector<double> capacity_;
-};
-
-}  // namespace
-
 LoneRun run_alone(std::span<const Strand> plan, std::span<const double> capacity) {
   LoneRun run;
   StrandSet set({capacity.begin(), capacity.end()});
@@ -92,11 +56,42 @@ LoneRun run_alone(const Plan& plan, std::span<const double> capacity) {
   return whole;
 }
 
-Time transfer_alone(const Plan& plan, std::span<const double> capacity) {
+TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands) {
+  std::map<std::uint32_t, std::vector<std::pair<std::size_t, std::int64_t>>>
+      users;  // by link: strands, flows
+  for (std::size_t s = 0; s < strands.size(); ++s)
+    for (const ResourceUse& use : strands[s].usage) users[use.resource.value()].emplace_back(s, use.flows);
+  Shape shape;
+  shape.uses.resize(strands.size());
+  std::map<std::vector<std::pair<std::size_t, std::int64_t>>, std::size_t> numbers;
+  for (const auto& [link, by] : users) {
+    const auto [it, is_new] = numbers.try_emplace(by, shape.links.size());
+    if (is_new) {
+      shape.links.emplace_back();
+      for (const auto& [strand, flows] : by)
+        shape.uses[strand].push_back({ResourceId::from_index(it->second), flows});
+    }
+    shape.links[it->second].push_back(link);
+  }
+  return shape;
+}
+
+Time TransferTimes::alone(const Plan& plan, std::span<const double> capacity) {
   Time transfer;
   for (const PlanPhase& phase : plan.phases) {
-    const UsedLinks used(phase.strands, capacity);
-    transfer += run_alone(std::span<const Strand>(used.strands()), used.capacity()).transfer;
+    std::vector<const ResourceUse*> key;
+    for (const Strand& strand : phase.strands) key.push_back(strand.usage.data());
+    auto it = shapes_.find(key);
+    if (it == shapes_.end()) it = shapes_.emplace(std::move(key), shape_of(phase.strands)).first;
+    const Shape& shape = it->second;
+    std::vector<double> narrowest;
+    for (const std::vector<std::uint32_t>& links : shape.links) {
+      narrowest.push_back(capacity[links.front()]);
+      for (const std::uint32_t link : links) narrowest.back() = std::min(narrowest.back(), capacity[link]);
+    }
+    std::vector<Strand> strands = phase.strands;
+    for (std::size_t s = 0; s < strands.size(); ++s) strands[s].usage = shape.uses[s];
+    transfer += run_alone(std::span<const Strand>(strands), narrowest).transfer;
   }
   return transfer;
 }

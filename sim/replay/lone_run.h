@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -24,8 +25,21 @@ struct LoneRun {
 /// Phase by phase; what held the longest one counts. Latencies and the tail are left out.
 [[nodiscard]] LoneRun run_alone(const Plan& plan, std::span<const double> capacity);
 
-/// `run_alone(plan, capacity).transfer`, at the cost of the links that the plan uses, not of all that there
-/// are: for fits, which ask for a thousand times of small groups on large machines.
-[[nodiscard]] Time transfer_alone(const Plan& plan, std::span<const double> capacity);
+/// `run_alone(plan, capacity).transfer` again and again, at the cost of the links that hold different
+/// strands, not of all that there are: for fits, which ask for a thousand times of small groups on large
+/// machines. Usages are known by their address: plans borrow them from routes that stay.
+class TransferTimes {
+ public:
+  [[nodiscard]] Time alone(const Plan& plan, std::span<const double> capacity);
+
+ private:
+  /// Strands of one phase: links that hold the same strands by as much are one, as wide as the narrowest.
+  struct Shape {
+    std::vector<std::vector<ResourceUse>> uses;  // by strand, of links by number
+    std::vector<std::vector<std::uint32_t>> links;
+  };
+  [[nodiscard]] static Shape shape_of(std::span<const Strand> strands);
+  std::map<std::vector<const ResourceUse*>, Shape> shapes_;
+};
 
 }  // namespace busbar

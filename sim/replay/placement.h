@@ -100,6 +100,8 @@ class Placement {
   void find_lone_rate(RingChannel& channel) const;
   /// capacity[link] that communication sustains, bytes/s.
   [[nodiscard]] const std::vector<double>& capacities() const { return capacity_; }
+  /// The same by sorts of links, few of which there are.
+  [[nodiscard]] const std::vector<double>& sort_capacities() const { return sorts_.capacity; }
   [[nodiscard]] const Generation& generation(std::uint32_t rank) const;
   /// "H100-SXM5-80GB"; empty for a GPU without a model.
   [[nodiscard]] std::string_view gpu_model(std::uint32_t rank) const;
@@ -188,6 +190,13 @@ class Placement {
   [[nodiscard]] bool joined_by_gpu_links(DeviceId a, DeviceId b);
   void describe_inside(GroupRoutes& routes, const Rings& rings);
   void describe_network(GroupRoutes& routes, const Rings& rings) const;
+  struct LinkSorts {
+    static constexpr std::uint32_t kNoRank = 0xffffffffU;
+    std::vector<std::uint32_t> of;    // by link
+    std::vector<LinkId> first;        // by sort, as what follows: a link of it
+    std::vector<std::uint32_t> rank;  // whose generation counts
+    std::vector<double> capacity;
+  };
   struct NetworkRate {
     double now = 0, nominal = 0;  // with faults and without, bytes/s
   };
@@ -217,7 +226,8 @@ class Placement {
   [[nodiscard]] bool one_cable(const RailTraffic& rail) const;
   /// Parts of a path that only load links.
   void load(DeviceId from, DeviceId to, double flows);
-  [[nodiscard]] std::vector<double> sustained() const;
+  void find_sorts();
+  void find_capacities();
   [[nodiscard]] double narrowest(DeviceId a, DeviceId b, Bandwidth Link::*rate);
   [[nodiscard]] NetworkRate network_rate(DeviceId nic) const;
   [[nodiscard]] LinkType network_type(DeviceId nic) const;
@@ -229,6 +239,7 @@ class Placement {
   Router router_;
   UsageSum sum_;
   std::vector<const Generation*> generations_;  // by GPU model, and one for GPUs without
+  LinkSorts sorts_;
   std::vector<double> capacity_;
   std::map<std::vector<double>, RingSet> ring_sets_;  // by the links between the members
   std::map<std::vector<DeviceId>, HostPaths> paths_;  // by the devices that stand for theirs

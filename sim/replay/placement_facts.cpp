@@ -35,7 +35,7 @@ Placement::NetworkRate Placement::network_rate(DeviceId nic) const {
     const Link link = topology_->link(id);
     if (!is_network(link.type)) continue;
     sum.now += link.bandwidth.Bps();
-    sum.nominal += link.nominal.Bps();
+    sum.nominal += scales_.nics_known_as * link.nominal.Bps();
   }
   return sum;
 }

@@ -157,16 +157,21 @@ void PlanCache::forget_runs() {
   }
 }
 
-PlanCache::Chosen PlanCache::choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes) {
+// A choice is made once: it knows the hardware, and of the profile only whether it is ideal.
+PlanCache::Priced PlanCache::choose_and_price(const Origin& origin, CollectiveKind kind, Bytes bytes) {
   GroupState& state = *origin.state;
-  const Generation& generation = placement_->oldest(state.members);
   const Operation operation{kind, bytes, origin.type, state.routes.get(),
                             placement_->cost_scales(*state.routes)};
-  const Choice choice = choose(operation, *profile_, overrides_);
-  PlanRequest request{.kind = kind,
-                      .bytes = bytes,
-                      .routes = state.routes.get(),
-                      .costs = costs_of(choice, operation, *profile_, generation, overrides_)};
+  const auto [it, is_new] = state.choices.try_emplace({kind, bytes, origin.type});
+  if (is_new) it->second = choose(operation, *profile_, overrides_);
+  return {it->second,
+          costs_of(it->second, operation, *profile_, placement_->oldest(state.members), overrides_)};
+}
+
+PlanCache::Chosen PlanCache::choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes) {
+  GroupState& state = *origin.state;
+  const auto [choice, costs] = choose_and_price(origin, kind, bytes);
+  PlanRequest request{.kind = kind, .bytes = bytes, .routes = state.routes.get(), .costs = costs};
   if (state.routes->ranks > 1) wire(origin, *choice.algorithm, request);
   return {choice, choice.algorithm->plan(request), request.costs, request.pipelines};
 }
@@ -216,6 +221,11 @@ const GroupFacts& PlanCache::facts_of(const OperationRecord& record) const {
 Plan PlanCache::plan_at(const OperationRecord& record, Bytes bytes) {
   const Origin& origin = origins_[static_cast<std::size_t>(&record - records_.data())];
   return choose_and_plan(origin, record.kind, bytes).plan;
+}
+
+PlanCosts PlanCache::costs_at(const OperationRecord& record, Bytes bytes) {
+  return choose_and_price(origins_[static_cast<std::size_t>(&record - records_.data())], record.kind, bytes)
+      .costs;
 }
 
 std::uint32_t PlanCache::record_of(GroupState& state, const Key& key, const Choice& choice,

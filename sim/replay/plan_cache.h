@@ -102,6 +102,8 @@ class PlanCache {
   void forget_runs();
   /// The plan of the same operation on the first of its groups at another size.
   [[nodiscard]] Plan plan_at(const OperationRecord& record, Bytes bytes);
+  /// All that this plan takes from the profile.
+  [[nodiscard]] PlanCosts costs_at(const OperationRecord& record, Bytes bytes);
   /// Routes of every group that communicated (or of one alike), for warnings; nullptr for those that did not.
   [[nodiscard]] const GroupRoutes* routes(GroupId group) const {
     const GroupState& state = groups_[group.index()];
@@ -133,11 +135,17 @@ class PlanCache {
     std::map<std::tuple<const Algorithm*, std::uint32_t, std::uint32_t>, std::vector<RoundRoutes>> rounds;
     // By wiring, and by kind where the traffic differs.
     std::map<std::pair<Wiring, CollectiveKind>, std::vector<PipelineChannel>> pipelines;
+    // What numbers of the profile do not change. By kind, size and type.
+    std::map<std::tuple<CollectiveKind, Bytes, DataType>, Choice> choices;
     std::map<Key, PlannedOperation> plans;  // stable addresses
   };
   using RecordKey =
       std::tuple<CollectiveKind, std::string, std::uint32_t, Bytes, std::string, std::string, std::int64_t>;
 
+  struct Priced {
+    Choice choice;
+    PlanCosts costs;
+  };
   struct Chosen {
     Choice choice;
     Plan plan;
@@ -161,6 +169,7 @@ class PlanCache {
   [[nodiscard]] const PlannedOperation& plan(GroupState& state, const Key& key);
   void wire(const Origin& origin, const Algorithm& algorithm, PlanRequest& request);
   [[nodiscard]] std::vector<Round> rounds_of(const Origin& origin, const Algorithm& algorithm) const;
+  [[nodiscard]] Priced choose_and_price(const Origin& origin, CollectiveKind kind, Bytes bytes);
   [[nodiscard]] Chosen choose_and_plan(const Origin& origin, CollectiveKind kind, Bytes bytes);
   [[nodiscard]] std::span<const PipelineChannel> pipelines(GroupState& state, const Algorithm& algorithm);
   [[nodiscard]] std::span<const RoundRoutes> rounds(const Origin& origin, const Algorithm& algorithm);

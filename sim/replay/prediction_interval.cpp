@@ -4,24 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <string_view>
 
+#include "sim/base/statistics.h"
 #include "sim/base/unit_text.h"
-#include "sim/base/worker_pool.h"
 
 namespace busbar {
 
 namespace {
-
-// Two-sided 95 % quantile of Student's t, to 0.3 % from 8 degrees of freedom on.
-// Source: Abramowitz & Stegun 26.7.5, two terms.
-double student_95(double v) {
-  constexpr double z = 1.959964;
-  const double z3 = z * z * z;
-  return z + (z3 + z) / (4 * v) + (5 * z3 * z * z + 16 * z3 + 3 * z) / (96 * v * v);
-}
 
 /// What operations of a prediction span.
 struct Span {
@@ -111,14 +102,15 @@ std::optional<std::pair<Time, Time>> interval_of(Time time, std::span<const Time
                    Time::from_seconds(time.seconds() * std::exp(half))};
 }
 
-void add_interval(RunResult& result, const Profile& profile, std::size_t threads,
-                  const std::function<Time(const Profile&)>& step_time) {
-  std::vector<Time> times(profile.calibration.draws.size());
-  if (times.empty()) return;
-  std::vector<std::size_t> order(times.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  run_jobs(order, threads, [&](std::size_t d) { times[d] = step_time(drawn(profile, d)); });
-  result.step_time_interval = interval_of(result.step_time, times);
+std::vector<Profile> drawn_profiles(const Profile& profile) {
+  std::vector<Profile> profiles;
+  for (std::size_t d = 0; d < profile.calibration.draws.size(); ++d) profiles.push_back(drawn(profile, d));
+  return profiles;
+}
+
+void add_interval(RunResult& result, std::span<const Time> under_draws) {
+  if (under_draws.empty()) return;
+  result.step_time_interval = interval_of(result.step_time, under_draws);
   if (!result.step_time_interval) result.warnings.push_back(unmeasured("this step"));
 }
 

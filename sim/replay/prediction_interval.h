@@ -23,11 +23,12 @@ namespace busbar {
 /// where no draw moves it: then nothing that it rests on was measured.
 [[nodiscard]] std::optional<std::pair<Time, Time>> interval_of(Time time, std::span<const Time> under_draws);
 
-/// Puts an interval to a step time. `step_time(profile)` simulates it; called once per draw, by up to
-/// `threads` threads at a time; nothing happens without draws. Warns ("not-measured") where none of them
-/// moves it.
-void add_interval(RunResult& result, const Profile& profile, std::size_t threads,
-                  const std::function<Time(const Profile&)>& step_time);
+/// The profile under each of its draws.
+[[nodiscard]] std::vector<Profile> drawn_profiles(const Profile& profile);
+
+/// Puts an interval to a step time, from its values under all draws; nothing happens without draws. Warns
+/// ("not-measured") where none of them moves it.
+void add_interval(RunResult& result, std::span<const Time> under_draws);
 /// The same to every row of a sweep. `times(profile)`: as many as rows.
 void add_intervals(Sweep& sweep, const Profile& profile,
                    const std::function<std::vector<Time>(const Profile&)>& times);

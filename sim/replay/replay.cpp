@@ -145,7 +145,7 @@ void Replay::start(std::uint32_t player, std::uint32_t stream) {
   const std::uint32_t number = op_number(player, stream);
   const Op& op = program_of(player).ops[number];
   Lane& lane = lanes_[ranks_[player].first_lane + stream];
-  lane.trigger = trigger_of(player, stream);
+  if (!ends_only_) lane.trigger = trigger_of(player, stream);
   history_.hold(lane.trigger);
   lane.arrived = lane.started = now_;
   note(player);
@@ -222,6 +222,7 @@ void Replay::end_alone(std::uint32_t lane_id) {
   const std::uint32_t player = player_of_lane_[lane_id];
   const Lane& lane = lanes_[lane_id];
   const std::uint32_t stream = lane_id - ranks_[player].first_lane;
+  if (ends_only_) return end_op(lane_id, History::kNone);
   const std::uint32_t node = history_.add({.parent = lane.trigger,
                                            .player = player,
                                            .program = index_.programs[ranks_[player].program].program,
@@ -282,7 +283,7 @@ void Replay::end_pass(std::uint32_t player) {
 
 // Brings a rank's accounts up to this instant, blaming exposed time on the earliest transfer under way.
 void Replay::note(std::uint32_t player) {
-  if (exposure_.since(player) == now_) return;
+  if (ends_only_ || exposure_.since(player) == now_) return;
   std::uint32_t blame = 0;
   const Lane* to_blame = nullptr;
   if (Exposure::activity(exposure_.counts(player)) == Activity::kExposed) {

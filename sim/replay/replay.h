@@ -75,6 +75,8 @@ struct ReplayOptions {
   std::vector<std::uint32_t> apart;  // ranks that stay by themselves nevertheless
   Scales scales;
   bool timelines = false;  // of one rank of each program
+  /// Keeps no accounts: neither where time went nor what started what. For those that ask when ranks end.
+  bool ends_only = false;
 };
 
 /// One run of one trace. Deterministic: no clock, no randomness, no dependence on addresses or on the order
@@ -91,10 +93,14 @@ class Replay {
   void explain();
   /// Errors (Error, kJob): mismatched calls, deadlock.
   void run();
-  /// Other factors for the next run: who takes part, routes and choices stay. False where a link that others
-  /// implied so far could bind under them: then only a new replay is right.
+  /// Other factors for the next run: who takes part, routes and choices stay.
   /// Errors (Error, kInput): a time beyond the range.
-  [[nodiscard]] bool rescale(const Scales& scales);
+  void rescale(const Scales& scales);
+  /// After numbers (not lists) of the profile have changed, for the next run, as above.
+  void profile_changed();
+  /// After the run: no link that was taken not to bind, and could under these factors, was asked for more
+  /// than it sustains; so none held a strand back. Else only a new replay is right.
+  [[nodiscard]] bool implied_held() const;
   /// Back to before `run`.
   void reset();
   /// What a run depends on besides capacities, the speed of kernels and of their memory: equal prints of one
@@ -149,6 +155,7 @@ class Replay {
   }
 
  private:
+  void capacities_changed();
   void slow_ranks();
   void price_kernels();
   [[nodiscard]] std::vector<KernelDemand> demands(std::uint32_t rank) const;
@@ -206,7 +213,10 @@ class Replay {
   std::vector<std::uint32_t> demands_of_rank_;      // by rank
   std::vector<double> slowdown_;                    // by rank, of jitter; empty: none is slowed
   std::vector<bool> implied_;                       // by link
+  std::vector<double> implied_at_;                  // capacities by sort at which `doubtful_` was found
+  std::vector<std::uint32_t> doubtful_;             // links of `implied_` that others do not imply there
   bool keeps_timelines_ = false;
+  bool ends_only_ = false;
   System system_;
   Rendezvous rendezvous_;
   StrandSet strands_;

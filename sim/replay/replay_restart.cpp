@@ -1,4 +1,5 @@
 // A replay once more, under other factors.
+#include <algorithm>
 #include <bit>
 
 #include "sim/base/digest.h"
@@ -16,6 +17,8 @@ void Replay::reprice() {
     const Plan fresh = plans_.planned_again(system_.merged[i]);
     BUSBAR_CHECK(fresh.phases.size() == plan.phases.size());
     plan.tail = fresh.tail;
+    plan.sms = fresh.sms;
+    plan.memory_bytes_per_byte = fresh.memory_bytes_per_byte;
     for (std::size_t p = 0; p < plan.phases.size(); ++p) {
       plan.phases[p].latency = fresh.phases[p].latency;
       for (std::size_t s = 0; s < plan.phases[p].strands.size(); ++s)
@@ -24,13 +27,38 @@ void Replay::reprice() {
   }
 }
 
-bool Replay::rescale(const Scales& scales) {
-  placement_.rescale(scales);
-  const std::vector<bool> implied = find_implied();
-  for (std::size_t l = 0; l < implied.size(); ++l)
-    if (implied_[l] && !implied[l] && (system_.links_used.empty() || system_.links_used[l])) return false;
+void Replay::capacities_changed() {
+  if (placement_.sort_capacities() != implied_at_) {
+    const std::vector<bool> implied = find_implied();
+    doubtful_.clear();
+    for (std::size_t l = 0; l < implied.size(); ++l)
+      if (implied_[l] && !implied[l] && (system_.links_used.empty() || system_.links_used[l]))
+        doubtful_.push_back(static_cast<std::uint32_t>(l));
+    implied_at_ = placement_.sort_capacities();
+  }
   reprice();
-  return true;
+}
+
+void Replay::rescale(const Scales& scales) {
+  placement_.rescale(scales);
+  capacities_changed();
+}
+
+void Replay::profile_changed() {
+  placement_.profile_changed();
+  demands_.clear();
+  demands_of_rank_.clear();
+  price_kernels();
+  capacities_changed();
+}
+
+// Rates that were found without these links and respect them are max-min fair with them.
+bool Replay::implied_held() const {
+  constexpr double kFull = 1 + 1e-9;  // what rounding makes of full
+  if (doubtful_.empty()) return true;
+  const std::vector<ResourceTotals> totals = strands_.totals();
+  return std::all_of(doubtful_.begin(), doubtful_.end(),
+                     [&](std::uint32_t link) { return totals[link].peak_share <= kFull; });
 }
 
 template <class Function>

@@ -94,13 +94,15 @@ std::uint32_t Replay::new_run(const PlannedOperation& planned, std::vector<Arriv
     free_runs_.pop_back();
   }
   const std::uint32_t stream = last.lane - ranks_[last.player].first_lane;
-  const std::uint32_t node = history_.add({.parent = lanes_[last.lane].trigger,
-                                           .player = last.player,
-                                           .program = index_.programs[ranks_[last.player].program].program,
-                                           .op = op_number(last.player, stream),
-                                           .is_collective = true,
-                                           .start = now_,
-                                           .end = now_});
+  std::uint32_t node = History::kNone;
+  if (!ends_only_)
+    node = history_.add({.parent = lanes_[last.lane].trigger,
+                         .player = last.player,
+                         .program = index_.programs[ranks_[last.player].program].program,
+                         .op = op_number(last.player, stream),
+                         .is_collective = true,
+                         .start = now_,
+                         .end = now_});
   if (explainer_) explainer_->start(planned, members, last, history_, history_.at(node).parent);
   runs_[id] = {.planned = &planned,
                .members = std::move(members),
@@ -196,7 +198,7 @@ void Replay::end_run(std::uint32_t run_id) {
   OperationRecord& record = plans_.records()[run.planned->record];
   record.runs += run.alike;
   record.time_ps += static_cast<double>((now_ - run.start).ps()) * static_cast<double>(run.alike);
-  history_.at(run.node).end = now_;
+  if (!ends_only_) history_.at(run.node).end = now_;
   if (recorder_ && run.is_transfer) recorder_->end_transfer(*this, run.members, run.start);
   for (const Arrival& m : run.members) {
     note(m.player);

@@ -13,7 +13,8 @@
 namespace busbar {
 
 /// Factors on what the machine and its software do; all 1: as described. What a library chooses (algorithm,
-/// protocol, channels) stays as it is: it follows the hardware that it knows of, as with a fault.
+/// protocol, channels) stays as it is: it follows the hardware that it knows of, as with a fault. The last
+/// one is of what it knows.
 struct Scales {
   std::map<std::string, double, std::less<>> bandwidth;  // of links, by class (link_classes); absent: 1
   std::array<double, kTransports> latency;               // time of a hop, whoever states it
@@ -21,6 +22,8 @@ struct Scales {
   double compute = 1;  // speed of kernels
   double memory = 1;   // rate of a GPU's memory, as communication beside kernels takes part of it
   double launch = 1;   // time: what an operation costs once, and the CPU's for launching
+  /// Rate of a NIC as a library takes it: it chooses as for such NICs. Counts while a machine is built.
+  double nics_known_as = 1;
   Scales() { latency.fill(1); }
   [[nodiscard]] double bandwidth_of(std::string_view link_class) const {
     const auto found = bandwidth.find(link_class);

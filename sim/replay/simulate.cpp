@@ -227,6 +227,7 @@ void add_assumptions(RunResult& result, const Replay& replay, const Profile& pro
 ReplayOptions replay_options(const SimOptions& options) {
   ReplayOptions replay{.overrides = options.overrides,
                        .symmetry = options.symmetry && !options.explain,
+                       .scales = options.scales,
                        .timelines = options.details};
   if (options.timeline) replay.apart = options.timeline->ranks;
   return replay;

@@ -6,6 +6,7 @@
 
 #include "sim/cost/cost_model.h"
 #include "sim/cost/profile.h"
+#include "sim/replay/scales.h"
 #include "sim/result/run_result.h"
 #include "sim/result/sweep.h"
 #include "topologies/topology.h"
@@ -27,6 +28,7 @@ struct SimOptions {
   CallStyle calls;        // sweeps only
   bool isolated = false;  // sweeps only: each operation alone on its stream, as in a step
   bool chunks = false;    // sweeps only: run each collective message by message instead of planning it
+  Scales scales = {};     // steps only: what if parts of the machine were faster or slower
 };
 
 /// Simulates one step. Pure: no globals, no I/O, no clock.

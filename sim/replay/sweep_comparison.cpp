@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "sim/base/error.h"
+#include "sim/base/statistics.h"
 #include "sim/cost/nccl_types.h"
-#include "sim/result/error_figures.h"
 
 namespace busbar {
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/result/error_figures_io.h"
 #include "sim/result/excerpt_io.h"
 #include "sim/result/version.h"
 
@@ -12,15 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json head(const char* schema) { return {{"schema", schema}, {"version", kVersion}}; }
-
-Json figures_json(const ErrorFigures& f) {
-  return {{"median_abs_error", f.median},
-          {"mean_abs_error", f.mean},
-          {"p90", f.p90},
-          {"bias", f.bias},
-          {"worst", f.worst},
-          {"rows", f.rows}};
-}
 
 Json parameter_json(const CalibratedParameter& p) {
   Json j{{"name", p.name}, {"value", p.value}};

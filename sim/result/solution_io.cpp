@@ -12,6 +12,21 @@ using Json = nlohmann::ordered_json;
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+template <class Found>
+void add_choices(Json& j, const Found& found) {
+  j["choices"] = found.chosen_anew ? "known" : "kept";
+  if (found.parts_error) j["parts_error"] = *found.parts_error;
+}
+
+Json alternative_json(const Alternative& a) {
+  Json j{{"factor", a.factor}};
+  if (!a.value.empty()) j["value"] = a.value;
+  j["factor_interval"] = {or_null(a.low), or_null(a.high)};
+  add_choices(j, a);
+  if (a.contradicts_parts) j["contradicts_parts"] = true;
+  return j;
+}
+
 Json solution_json(const Solution& s) {
   Json j{{"parameter", s.parameter},
          {"measured_s", s.measured.seconds()},
@@ -28,6 +43,9 @@ Json solution_json(const Solution& s) {
     j["step_times_there_s"] = {s.range_times.first.seconds(), s.range_times.second.seconds()};
   j["monotone"] = s.monotone;
   if (s.factor) j["implausibility"] = s.implausibility;
+  if (s.factor) add_choices(j, s);
+  if (!s.alternatives.empty()) j["ambiguous"] = is_ambiguous(s);
+  for (const Alternative& a : s.alternatives) j["alternatives"].push_back(alternative_json(a));
   if (!s.suggestion.empty()) j["suggestion"] = s.suggestion;
   return j;
 }

@@ -110,6 +110,9 @@ struct ClusterRecord {
   [[nodiscard]] bool has_layout() const { return !search.ranked.empty(); }
 };
 
+/// "128 GPUs of dgx-h100, fabric.oversubscription=2 (weak scaling, batch 1024)", printable.
+[[nodiscard]] std::string title_of(const ClusterRecord& cluster);
+
 /// How the throughput of the best layouts grows with GPUs.
 struct ScalingPoint {
   std::int64_t gpus = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/result/error_figures_io.h"
 #include "sim/result/excerpt_io.h"
 #include "sim/result/version.h"
 
@@ -36,15 +37,6 @@ Json row_json(const ValidationRow& r, const Validation& v) {
                              {"bubble", r.shares->bubble}};
   if (r.capacity) j["capacity_bytes"] = *r.capacity;
   return j;
-}
-
-Json figures_json(const ErrorFigures& f) {
-  return {{"median_abs_error", f.median},
-          {"mean_abs_error", f.mean},
-          {"p90", f.p90},
-          {"bias", f.bias},
-          {"worst", f.worst},
-          {"rows", f.rows}};
 }
 
 Json groups_json(const std::vector<ValidationGroup>& groups, const char* name) {

@@ -3,81 +3,56 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <utility>
 
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
+#include "sim/study/solve_curve.h"
 #include "sim/study/suggestions.h"
 
 namespace busbar {
 
 namespace {
 
-constexpr double kExact = 1e-7;            // of ln f: a step of a minute moves by some microseconds
-constexpr std::uintmax_t kMostSteps = 60;  // TOMS 748 needs about ten
-constexpr double kEqual = 1e-9;            // relative difference of step times that rounding makes
-
-/// ln T over x = ln f, at the points of a grid that brackets roots.
-struct Curve {
-  std::vector<double> x, log_time;
-};
+constexpr double kSameFactor = 5e-3;                      // of ln f, within which both curves give one value
+constexpr double kAsWell = 0.02;                          // of the error of parts: as well as the best
+constexpr double kKnownLeast = 1.0 / 16, kKnownMost = 4;  // of NICs that are other ones than described
+constexpr int kKnownPerOctave = 4;
 
 double log_time(Rerun& rerun, const StudyParameter& p, double x) {
   return std::log(rerun.step_time(p.at(std::exp(x))).seconds());
 }
 
 // Two points for each factor of ten, and 1.
-Curve curve_of(Rerun& rerun, const StudyParameter& p) {
+SolveCurve curve_of(Rerun& rerun, const StudyParameter& p) {
   const auto [least, most] = searched_range(p);
-  Curve curve;
+  std::vector<double> grid;
   const int from = static_cast<int>(std::lround(2 * std::log10(least)));
   const int to = static_cast<int>(std::lround(2 * std::log10(most)));
-  for (int i = from; i <= to; ++i) curve.x.push_back(i / 2.0 * std::log(10.0));
-  for (const double x : curve.x) curve.log_time.push_back(log_time(rerun, p, x));
-  return curve;
+  for (int i = from; i <= to; ++i) grid.push_back(i / 2.0 * std::log(10.0));
+  return SolveCurve([&rerun, p](double x) { return SolveCurve::Value{log_time(rerun, p, x)}; }, grid);
 }
 
-// Rates shorten a step, times lengthen it.
-bool is_monotone(const Curve& curve, bool grows) {
-  for (std::size_t i = 1; i < curve.x.size(); ++i) {
-    const double rise = curve.log_time[i] - curve.log_time[i - 1];
-    if ((grows ? -rise : rise) > kEqual) return false;
-  }
-  return true;
+Scales known_at(const StudyParameter& nics, double factor) {
+  Scales scales = nics.at(factor);
+  scales.nics_known_as = factor;
+  return scales;
 }
 
-/// Two points with ln T - aim of both signs, or 0 at one.
-struct Bracket {
-  double x_from, x_to, from, to;
-};
-
-double root_in(Rerun& rerun, const StudyParameter& p, const Bracket& b, double aim) {
-  if (b.from == 0) return b.x_from;
-  if (b.to == 0) return b.x_to;
-  if (b.x_from > b.x_to) return root_in(rerun, p, {b.x_to, b.x_from, b.to, b.from}, aim);
-  std::uintmax_t steps = kMostSteps;
-  const auto [low, high] = boost::math::tools::toms748_solve(
-      [&](double x) { return log_time(rerun, p, x) - aim; }, b.x_from, b.x_to, b.from, b.to,
-      [](double from, double to) { return std::abs(to - from) < kExact; }, steps);
-  return (low + high) / 2;
+SolveCurve curve_of_known(Rerun& rerun, const StudyParameter& nics) {
+  std::vector<double> grid;
+  const double step = std::log(2.0) / kKnownPerOctave;
+  for (double x = std::log(kKnownLeast); x < std::log(kKnownMost) + step / 2; x += step) grid.push_back(x);
+  return SolveCurve(
+      [&rerun, nics](double x) {
+        const Rerun::Chosen chosen = rerun.chosen_anew(known_at(nics, std::exp(x)));
+        return SolveCurve::Value{std::log(chosen.time.seconds()), chosen.choices};
+      },
+      grid);
 }
 
-/// x at which ln T is `aim`, of the bracket nearest to x = 0; none: no bracket.
-std::optional<double> root(Rerun& rerun, const StudyParameter& p, const Curve& curve, double aim) {
-  std::optional<Bracket> best;
-  const auto away = [](const Bracket& b) { return std::min(std::abs(b.x_from), std::abs(b.x_to)); };
-  for (std::size_t i = 0; i + 1 < curve.x.size(); ++i) {
-    const Bracket b{curve.x[i], curve.x[i + 1], curve.log_time[i] - aim, curve.log_time[i + 1] - aim};
-    if (b.from * b.to > 0 || (b.from == 0 && b.to == 0)) continue;
-    if (!best || away(b) < away(*best)) best = b;
-  }
-  return best ? std::optional(root_in(rerun, p, *best, aim)) : std::nullopt;
-}
-
-/// The same from x = 0 outwards, in the direction that a monotone curve leaves: fewer replays.
+/// From x = 0 outwards, in the direction that a monotone curve leaves: fewer replays than a curve.
 std::optional<double> nearest_root(Rerun& rerun, const StudyParameter& p, double log_base, double aim) {
   const double base = log_base - aim;
   if (base == 0) return 0;
@@ -85,12 +60,15 @@ std::optional<double> nearest_root(Rerun& rerun, const StudyParameter& p, double
   const auto [least, most] = searched_range(p);
   const double end = std::log(up ? most : least), step = (up ? 0.5 : -0.5) * std::log(10.0);
   if ((log_time(rerun, p, end) - aim) * base > 0) return std::nullopt;
-  Bracket b{0, 0, base, base};
-  while (b.to * base > 0) {
-    b.x_from = std::exchange(b.x_to, up ? std::min(end, b.x_to + step) : std::max(end, b.x_to + step));
-    b.from = std::exchange(b.to, log_time(rerun, p, b.x_to) - aim);
+  double from = 0, to = 0, found = base;
+  while (found * base > 0) {
+    from = std::exchange(to, up ? std::min(end, to + step) : std::max(end, to + step));
+    found = log_time(rerun, p, to) - aim;
   }
-  return root_in(rerun, p, b, aim);
+  const SolveCurve cell([&](double x) { return SolveCurve::Value{log_time(rerun, p, x)}; },
+                        {std::min(from, to), std::max(from, to)});
+  const std::vector<double> roots = cell.roots(aim);
+  return up ? roots.front() : roots.back();
 }
 
 std::pair<Time, Time> times_about(const SolveTarget& target) {
@@ -99,19 +77,59 @@ std::pair<Time, Time> times_about(const SolveTarget& target) {
   return {scaled(target.time, 1 - target.tolerance), scaled(target.time, 1 + target.tolerance)};
 }
 
-void find_interval(Solution& s, Rerun& rerun, const StudyParameter& p, const Curve& curve,
-                   const SolveTarget& target) {
+std::vector<Alternative> explaining(const SolveCurve& curve, const StudyParameter& p,
+                                    const SolveTarget& target, bool chosen_anew) {
   const auto [quick, slow] = times_about(target);
-  const auto at = [&](Time time) -> std::optional<double> {
-    const auto x = root(rerun, p, curve, std::log(time.seconds()));
-    return x ? std::optional(std::exp(*x)) : std::nullopt;
-  };
-  s.low = at(p.is_time() ? quick : slow);
-  s.high = at(p.is_time() ? slow : quick);
-  s.value_low = s.low ? value_text(p, *s.low) : "";
-  s.value_high = s.high ? value_text(p, *s.high) : "";
+  std::vector<Alternative> found;
+  for (const double x : curve.roots(std::log(target.time.seconds()))) {
+    Alternative a{.factor = std::exp(x), .chosen_anew = chosen_anew};
+    a.value = value_text(p, a.factor);
+    const auto [low, high] = curve.stretch(x, std::log(quick.seconds()), std::log(slow.seconds()));
+    if (low) a.low = std::exp(*low);
+    if (high) a.high = std::exp(*high);
+    a.value_low = low ? value_text(p, *a.low) : "";
+    a.value_high = high ? value_text(p, *a.high) : "";
+    found.push_back(std::move(a));
+  }
+  return found;
+}
+
+double away(const Alternative& a) { return std::abs(std::log(a.factor)); }
+
+// Those of the machine as it is known first; NICs that are known to be so where they say something else.
+void add_known(std::vector<Alternative>& list, std::vector<Alternative> known) {
+  for (Alternative& a : known)
+    if (std::none_of(list.begin(), list.end(), [&](const Alternative& other) {
+          return std::abs(std::log(a.factor / other.factor)) < kSameFactor;
+        }))
+      list.push_back(std::move(a));
+}
+
+// The nearest to 1 first, and before the others those that explain the parts of the step.
+void judge(std::vector<Alternative>& list, Rerun& rerun, const StudyParameter& p, const SolveTarget& target) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Alternative& a, const Alternative& b) { return away(a) < away(b); });
+  if (!target.parts_error || list.size() < 2) return;
+  std::optional<double> least;
+  for (Alternative& a : list) {
+    a.parts_error = target.parts_error(rerun.result(a.chosen_anew ? known_at(p, a.factor) : p.at(a.factor)));
+    if (a.parts_error) least = std::min(least.value_or(*a.parts_error), *a.parts_error);
+  }
+  for (Alternative& a : list) a.contradicts_parts = a.parts_error && *a.parts_error > *least + kAsWell;
+  std::stable_partition(list.begin(), list.end(), [](const Alternative& a) { return !a.contradicts_parts; });
+}
+
+void take(Solution& s, std::vector<Alternative> list, const SolveTarget& target) {
+  const Alternative& a = list.front();
+  s.low = a.low;
+  s.high = a.high;
+  s.value_low = a.value_low;
+  s.value_high = a.value_high;
+  s.chosen_anew = a.chosen_anew;
+  s.parts_error = a.parts_error;
   s.interval_of = target.p10 && target.p90 ? "10th to 90th percentile of the measured steps"
                                            : fmt::format("{:.3g} % of the step time", 100 * target.tolerance);
+  s.alternatives.assign(list.begin() + 1, list.end());
 }
 
 // What a solution says besides its interval and its search.
@@ -143,13 +161,15 @@ void check(const SolveTarget& target, Time predicted) {
 Solution solve(Rerun& rerun, const StudyParameter& p, const SolveTarget& target) {
   const Time predicted = rerun.step_time();
   check(target, predicted);
-  const Curve curve = curve_of(rerun, p);
-  const auto x = root(rerun, p, curve, std::log(target.time.seconds()));
-  Solution s = solution_at(p, target, predicted, x);
-  s.range_times = {Time::from_seconds(std::exp(curve.log_time.front())),
-                   Time::from_seconds(std::exp(curve.log_time.back()))};
-  s.monotone = is_monotone(curve, p.is_time());
-  if (x) find_interval(s, rerun, p, curve, target);
+  const SolveCurve curve = curve_of(rerun, p);
+  std::vector<Alternative> list = explaining(curve, p, target, false);
+  if (p.link_class == kNicClass) add_known(list, explaining(curve_of_known(rerun, p), p, target, true));
+  judge(list, rerun, p, target);
+  Solution s = solution_at(p, target, predicted,
+                           list.empty() ? std::nullopt : std::optional(std::log(list.front().factor)));
+  s.range_times = {Time::from_seconds(std::exp(curve.first())), Time::from_seconds(std::exp(curve.last()))};
+  s.monotone = curve.is_monotone(p.is_time());
+  if (!list.empty()) take(s, std::move(list), target);
   return s;
 }
 

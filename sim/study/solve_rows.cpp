@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "sim/base/error.h"
+#include "sim/base/statistics.h"
 #include "sim/study/suggestions.h"
 
 namespace busbar {
@@ -70,8 +70,7 @@ Solution solve_rows(const MeasuredRows& rows, const StudyParameter& p) {
   s.implausibility = implausibility(p, *s.factor);
   s.suggestion = suggestion_for(p, *s.factor);
   if (n < 2) return s;
-  const double student = boost::math::quantile(boost::math::students_t(n - 1), 0.975);  // 95 %, two-sided
-  const double error = student * std::sqrt(sum / (n - 1)) / lever;
+  const double error = student_95(n - 1) * std::sqrt(sum / (n - 1)) / lever;
   s.low = std::exp(found - error);
   s.high = std::exp(found + error);
   s.value_low = value_text(p, *s.low);

@@ -217,10 +217,10 @@ StudySpec read_study(const JsonDocument& document) {
     if (!currency.empty()) spec.currency = currency;
   }
   if (const auto value = root.find("constraints")) spec.constraints = read_constraints(*value, spec.currency);
-  if (spec.constraints.deadline_s && !spec.tokens)
-    root.at("constraints").fail_because("a deadline needs \"tokens\", those of the whole training");
-  if (spec.constraints.budget && !spec.tokens)
-    root.at("constraints").fail_because("a budget needs \"tokens\", those of the whole training");
+  if ((spec.constraints.deadline_s || spec.constraints.budget) && !spec.tokens)
+    root.at("constraints")
+        .fail_because(fmt::format("a {} needs \"tokens\" (or --tokens), those of the whole training",
+                                  spec.constraints.deadline_s ? "deadline" : "budget"));
   if (const auto value = root.find("search")) spec.simulate = read_search_space(*value, spec.space);
   if (const auto value = root.find("failures")) spec.failures = read_failures(*value);
   if (const auto value = root.find("sweep")) read_sweep(*value, json.at("sweep"), spec);

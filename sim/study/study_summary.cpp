@@ -63,10 +63,6 @@ std::vector<std::size_t> ranking(const Study& study, bool smallest) {
   return order;
 }
 
-std::string title_of(const ClusterRecord& c) {
-  return fmt::format("{} GPUs of {}{}{}", c.gpus, c.name, c.variant.empty() ? "" : " with ", c.variant);
-}
-
 std::string price_sentence(const ClusterRecord& other, double ratio) {
   if (std::abs(ratio - 1) < 0.005) return fmt::format("{} costs the same per token", title_of(other));
   return fmt::format("{} costs {:.2f} times as much per token; at {:.0f} % of its price both cost the same",

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/seeded.h"
 
 namespace busbar {
@@ -16,11 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr double kBudget_s = 5;
-#else
-constexpr double kBudget_s = 0.5;
-#endif
+constexpr double kBudget_s = kSanitized ? 5 : 0.5;
 constexpr int kMutations = 3000;
 constexpr std::uint64_t kSeed = 20240607;
 // Far above what any input of a few kilobytes should take, and far below a hang.

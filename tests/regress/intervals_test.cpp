@@ -3,16 +3,13 @@
 
 #include "calibrate/calibration.h"
 #include "sim/replay/prediction_interval.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/calibrate/synthetic.h"
 
 namespace busbar {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kDraws = 4;  // the same code, some fifty times slower: too few to hold a share
-#else
-constexpr int kDraws = 200;
-#endif
+constexpr int kDraws = kSanitized ? 4 : 200;  // some fifty times slower: four are too few to hold a share
 
 struct Held {
   int inside = 0, all = 0;

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "tests/support/sanitized.h"
 #include "validate/fit_suite.h"
 #include "validate/suite_predictor.h"
 
@@ -142,14 +143,8 @@ TEST(DefaultProfile, ReachesTheMeasuredFloors) {
   EXPECT_LE(net.median, 0.20);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSlow = true;
-#else
-constexpr bool kSlow = false;
-#endif
-
 TEST(DefaultProfile, IsTheFitOfThePublishedTables) {
-  if (kSlow) GTEST_SKIP() << "fits take minutes under the sanitizers";
+  if (kSanitized) GTEST_SKIP() << "fits take minutes under the sanitizers";
   Profile fitted = default_profile();
   for (const FittedPart& part : fit_to_suite(fitted, tables())) EXPECT_TRUE(part.converged) << part.name;
   Profile written = default_profile();
@@ -160,7 +155,7 @@ TEST(DefaultProfile, IsTheFitOfThePublishedTables) {
 
 // Each system's tables predicted by a fit that never saw it.
 TEST(CrossValidation, LeavesOneSystemOut) {
-  if (kSlow) GTEST_SKIP() << "fits take minutes under the sanitizers";
+  if (kSanitized) GTEST_SKIP() << "fits take minutes under the sanitizers";
   std::map<std::string, std::vector<const SuiteTable*>> systems;
   for (const SuiteTable* t : in_model()) systems[t->system].push_back(t);
   std::vector<Scored> all;

@@ -10,7 +10,8 @@
 #include "calibrate/import/text_scan.h"
 #include "sim/cost/slowest_gpu.h"
 #include "sim/replay/simulate.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
+#include "tests/support/sanitized.h"
 #include "validate/run_suites.h"
 
 namespace busbar {
@@ -56,15 +57,9 @@ double slope_of(const std::vector<Point>& points) {
   return xy / xx;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSlow = true;
-#else
-constexpr bool kSlow = false;
-#endif
-
 // Nothing of torchtitan's is in it: its run on 128 GPUs is predicted with this number.
 TEST(WeakScaling, OfPublishedStepsGivesTheSpreadOfGpus) {
-  if (kSlow) GTEST_SKIP() << "simulates steps of 1,024 GPUs";
+  if (kSanitized) GTEST_SKIP() << "simulates steps of 1,024 GPUs";
   const std::string path = std::string(BUSBAR_SOURCE_DIR) + "/validate/data/steps/dgxc.csv";
   const std::vector<StepRow> rows = read_steps(load_text(path), path);
   std::vector<double> slopes;

@@ -7,7 +7,7 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
 
 namespace busbar {
 
@@ -59,6 +59,26 @@ void drop_warm_up(TrainingLog& log) {
   log.iterations.erase(log.iterations.begin(), log.iterations.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
+// A run counts its iterations upwards. One that is started again goes back.
+void note_several_runs(TrainingLog& log) {
+  const LogIteration* before = nullptr;
+  for (const LogIteration& i : log.iterations) {
+    if (i.number == 0) continue;
+    if (before != nullptr && i.number <= before->number) {
+      log.notes.push_back(
+          fmt::format("iteration {} ({}) comes after iteration {} ({}): several runs, or one that was started "
+                      "again, in one log; all of them count",
+                      i.number, at_line(log.name, i.line), before->number, at_line(log.name, before->line)));
+      return;
+    }
+    before = &i;
+  }
+}
+
+std::size_t digits_at(std::string_view text) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+}
+
 std::string joined(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) text += (text.empty() ? "" : "; ") + note;
@@ -97,7 +117,13 @@ std::vector<double> values_of(const TrainingLog& log, Get get) {
 void TrainingLog::set(std::string_view key, std::int64_t value, std::int64_t line) {
   const auto known =
       std::find_if(settings.begin(), settings.end(), [&](const MeasuredSetting& s) { return s.key == key; });
-  if (known == settings.end()) settings.push_back({std::string(key), value, at_line(name, line)});
+  if (known == settings.end()) {
+    settings.push_back({std::string(key), value, at_line(name, line)});
+    return;
+  }
+  if (known->value == value || key == "batch.global" || !differing.emplace(key).second) return;
+  notes.push_back(fmt::format("{} is {} ({}) and {} ({}): several runs in one log? The first is taken", key,
+                              known->value, known->where, value, at_line(name, line)));
 }
 
 MeasuredStep step_of(TrainingLog log) {
@@ -106,6 +132,7 @@ MeasuredStep step_of(TrainingLog log) {
     throw Error({.where = log.name,
                  .message = fmt::format("a {} without a single iteration that has a time", log.format),
                  .suggestion = joined(log.notes)});
+  note_several_runs(log);
   keep_last_batch(log);
   drop_warm_up(log);
   MeasuredStep step{.source = log.name, .format = log.format, .steps = log.iterations.size()};
@@ -140,7 +167,7 @@ std::string without_colours(std::string_view line) {
   return text;
 }
 
-std::optional<double> number_after(std::string_view line, std::string_view key) {
+std::optional<double> number_after(std::string_view line, std::string_view key, Comma comma) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return std::nullopt;
   line.remove_prefix(at + key.size());
@@ -152,11 +179,13 @@ std::optional<double> number_after(std::string_view line, std::string_view key) 
     const bool exponent = (c == 'e' || c == 'E') && !number.empty() && i + 1 < line.size();
     const bool sign =
         (c == '-' || c == '+') && (number.empty() || number.back() == 'e' || number.back() == 'E');
-    const bool thousands = c == ',' && i + 1 < line.size() && is_digit(line[i + 1]);
+    const std::size_t after = c == ',' ? digits_at(line.substr(i + 1)) : 0;
     if (is_digit(c) || c == '.' || exponent || sign)
       number += c;
-    else if (!thousands)
+    else if (after == 0)
       break;
+    else if (comma == Comma::kDecimal || after != 3)
+      number += '.';
   }
   return parse_decimal(number);
 }

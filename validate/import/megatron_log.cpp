@@ -52,6 +52,7 @@ void take_iteration(TrainingLog& log, std::string_view line, std::int64_t number
   // Primus prints "6381.4/6381.4": of this iteration, and on average. Others the mean since the line before.
   if (const auto ms = number_after(line, "elapsed time per iteration (ms)"); ms && *ms > 0)
     iteration.seconds = *ms * 1e-3;
+  iteration.number = count_of(number_after(line, "iteration ")).value_or(0);
   iteration.batch = count_of(number_after(line, "global batch size:")).value_or(0);
   if (const auto tokens = number_after(line, "tokens per GPU (tokens/s/GPU):"); tokens && *tokens > 0)
     iteration.tokens_per_s_per_gpu = tokens;

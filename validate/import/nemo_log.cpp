@@ -53,7 +53,7 @@ TrainingLog read_nemo_log(std::string_view text, const std::string& name) {
     const auto step = number_after(line, "global_step");
     if (step && *step == last_step) return;
     last_step = step.value_or(-1);
-    LogIteration iteration{.line = number, .seconds = seconds};
+    LogIteration iteration{.line = number, .seconds = seconds, .number = count_of(step).value_or(0)};
     if (const auto batch = count_of(number_after(line, "global_batch_size:"))) {
       iteration.batch = *batch;
       log.set("batch.global", iteration.batch, number);
@@ -76,7 +76,9 @@ TrainingLog read_dllogger(std::string_view text, const std::string& name) {
     if (!data || !data->is_object()) continue;
     take_settings(log, *data, lines.number());
     if (const auto seconds = number_of(data->find(kTime)); seconds && *seconds > 0)
-      log.iterations.push_back({.line = lines.number(), .seconds = seconds});
+      log.iterations.push_back({.line = lines.number(),
+                                .seconds = seconds,
+                                .number = count_of(number_of(document->root().find("step"))).value_or(0)});
   }
   return log;
 }

@@ -9,7 +9,7 @@
 #include "sim/base/error.h"
 #include "sim/cost/profile_io.h"
 #include "sim/replay/prediction_interval.h"
-#include "sim/result/error_figures.h"
+#include "sim/base/statistics.h"
 #include "tests/support/errors.h"
 #include "tests/unit/calibrate/synthetic.h"
 

@@ -95,6 +95,37 @@ TEST(PrimusLog, TheFirstOfTwoFiguresIsOfTheIterationAndColoursGo) {
   EXPECT_DOUBLE_EQ(step.tokens_per_s_per_gpu.value(), 20539.7);
 }
 
+// Locales with a decimal comma: 430 ms, not 4,300.
+TEST(MegatronLog, ADecimalCommaIsNoThousandsSeparator) {
+  const MeasuredStep step = read(iteration(1, "9000,0") + iteration(2, "430,0") + iteration(3, "430,125"));
+  EXPECT_DOUBLE_EQ(step.p10->seconds(), 0.430);
+  EXPECT_DOUBLE_EQ(step.p90->seconds(), 0.430125);
+}
+
+TEST(Logs, NoteIterationsThatGoBack) {
+  const std::string run = iteration(1, "900") + iteration(2, "100") + iteration(3, "100");
+  EXPECT_FALSE(notes(read(run), "several runs"));
+  EXPECT_TRUE(notes(read(run + run), "iteration 1 (log:4) comes after iteration 3 (log:3): several runs"));
+  EXPECT_TRUE(notes(read(run + iteration(3, "100")), "iteration 3 (log:4) comes after iteration 3"));
+  const auto line = [](int rank, int step) {
+    return "[rank" + std::to_string(rank) + "]:2024-10-29 - root - INFO - step: " + std::to_string(step) +
+           "  loss: 11.25  tps: 5,762  mfu: 45.00%\n";
+  };
+  const std::string titan = line(0, 10) + line(1, 10) + line(0, 20) + line(1, 20) + line(0, 30);
+  EXPECT_FALSE(notes(read(titan + line(1, 30)), "several runs"));  // ranks log beside each other
+  EXPECT_TRUE(notes(read(titan + line(0, 10)), "iteration 10 (log:6) comes after iteration 30 (log:5)"));
+}
+
+TEST(Logs, NoteSettingsThatDifferInOneLog) {
+  const auto argument = [](int value) {
+    return "  tensor_model_parallel_size ...................... " + std::to_string(value) + "\n";
+  };
+  const std::string lines = iteration(1, "900") + iteration(2, "100");
+  EXPECT_FALSE(notes(read(lines + argument(4) + argument(4)), "several runs"));
+  const MeasuredStep step = read(lines + argument(4) + argument(8));
+  EXPECT_TRUE(notes(step, "parallel.tp is 4 (log:3) and 8 (log:4): several runs in one log?"));
+}
+
 TEST(TorchtitanLog, OldAndNewLinesGiveTokensOfOneGpu) {
   const MeasuredStep old = read(
       "[rank0]:2024-10-29 12:00:00,000 - root - INFO - \x1b[36mstep:  1  \x1b[32mloss: 12.25  "

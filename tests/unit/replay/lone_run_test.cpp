@@ -35,7 +35,10 @@ TEST(LoneRun, NeedsOnlyTheLinksThatThePlanUses) {
       }
       plan.phases.push_back(std::move(phase));
     }
-    EXPECT_EQ(transfer_alone(plan, capacity), run_alone(plan, capacity).transfer) << "round " << round;
+    TransferTimes times;
+    EXPECT_EQ(times.alone(plan, capacity), run_alone(plan, capacity).transfer) << "round " << round;
+    for (double& c : capacity) c *= 1 + 0.1 * static_cast<double>(below(10));
+    EXPECT_EQ(times.alone(plan, capacity), run_alone(plan, capacity).transfer) << "other capacities";
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "sim/replay/step_figures.h"
@@ -162,19 +163,19 @@ TEST(Rerun, IsHomogeneousInAllRatesAndTimes) {
   }
 }
 
-// Links between switches follow from NICs until those are faster than the description says.
+// Links between switches follow from NICs until they are narrower than the description says.
 TEST(Rerun, FindsAnewWhatBindsOnlyThen) {
   const Topology topology = topology_from(R"({"schema": "busbar.topology/1", "name": "t",
     "hosts": {"count": 4, "type": "dgx-h100"}, "fabric": {"family": "fat-tree", "hosts_per_leaf": 2}})");
   const StepTrace trace =
       step_of(R"("batch": {"sequence": 64, "global": 32}, "parallel": {"dp": 32, "sharding": "fsdp"})");
   Rerun rerun(topology, trace, default_profile(), {});
-  Scales slower, faster;
+  Scales slower, narrower;
   slower.bandwidth["nic"] = 0.5;
-  faster.bandwidth["nic"] = 2;
+  narrower.bandwidth["leaf-spine"] = 0.2;
   EXPECT_EQ(rerun.step_time(slower), built_anew(topology, trace, default_profile(), slower));
   EXPECT_EQ(rerun.builds(), 1U);
-  EXPECT_EQ(rerun.step_time(faster), built_anew(topology, trace, default_profile(), faster));
+  EXPECT_EQ(rerun.step_time(narrower), built_anew(topology, trace, default_profile(), narrower));
   EXPECT_EQ(rerun.builds(), 2U);
   EXPECT_EQ(rerun.step_time(slower), built_anew(topology, trace, default_profile(), slower));
 }
@@ -195,6 +196,75 @@ TEST(Rerun, ReplaysNothingWhereNothingCanChange) {
   scales.bandwidth["pcie"] = 0.3;
   EXPECT_EQ(rerun.step_time(scales), built_anew(topology, trace, default_profile(), scales));
   EXPECT_EQ(rerun.runs(), 2U);
+}
+
+// Draws of a calibration: the full simulation by the same profile, to the picosecond.
+TEST(Rerun, GivesWhatProfilesWithOtherNumbersGive) {
+  const Layout layouts[] = {
+      {"dgx-h100", R"("batch": {"sequence": 512, "global": 16}, "parallel": {"dp": 16, "sharding": "fsdp"})"},
+      {"dgx-a100",
+       R"("batch": {"sequence": 512, "global": 8}, "parallel": {"tp": 4, "pp": 2, "dp": 2, "sharding": "zero1"})"},
+      {kPcie, R"("batch": {"sequence": 512, "global": 16}, "parallel": {"cp": 2, "dp": 8})"}};
+  std::mt19937 random(7);
+  for (const Layout& layout : layouts)
+    for (const bool symmetry : {true, false}) {
+      SCOPED_TRACE(layout.type);
+      const Topology topology = machines(2, layout.type);
+      const StepTrace trace = step_of(layout.job);
+      const SimOptions options{.symmetry = symmetry};
+      Rerun rerun(topology, trace, default_profile(), options);
+      const Time before = rerun.step_time();
+      std::vector<Profile> profiles;
+      for (int draw = 0; draw < 8; ++draw) {
+        Profile& profile = profiles.emplace_back(default_profile());
+        std::vector<ParameterRef> numbers = parameters(profile);
+        for (ParameterRef& p : other_parameters(profile)) numbers.push_back(std::move(p));
+        for (const ParameterRef& p : numbers)
+          *p.value *= std::exp(0.1 * (static_cast<double>(random() % 201) / 100 - 1));
+        EXPECT_EQ(rerun.step_time(profile), simulate(topology, trace, profile, options).step_time) << draw;
+      }
+      EXPECT_EQ(rerun.step_time(), before) << "and back";
+      const std::vector<Time> times = step_times(topology, trace, options, profiles, 2);
+      for (std::size_t p = 0; p < profiles.size(); ++p) EXPECT_EQ(times[p], rerun.step_time(profiles[p]));
+    }
+}
+
+// Uplinks as wide as the NICs below them could bind once NICs are faster; where they are not full, they do
+// not.
+TEST(Rerun, TakesUplinksForFreeUntilTheyAreFull) {
+  const Topology topology = topology_from(R"({"schema": "busbar.topology/1", "name": "t",
+    "hosts": {"count": 4, "type": "dgx-h100"}, "fabric": {"family": "fat-tree", "hosts_per_leaf": 2}})");
+  const StepTrace trace = step_of(
+      R"("batch": {"sequence": 64, "global": 32}, "parallel": {"tp": 8, "dp": 4, "sharding": "fsdp"})");
+  Rerun rerun(topology, trace, default_profile(), {});
+  for (const double factor : {1.01, 1.1, 1.5, 3.0}) {
+    Scales faster;
+    faster.bandwidth["nic"] = factor;
+    EXPECT_EQ(rerun.step_time(faster), built_anew(topology, trace, default_profile(), faster)) << factor;
+  }
+}
+
+// NICs that a library knows of are those of another topology.
+TEST(Rerun, ChoosesAnewAsForAMachineWithSuchNics) {
+  const auto with_nics = [](const std::string& nic) {
+    return topology_from(fmt::format(
+        R"({{"schema": "busbar.topology/1", "name": "t", "hosts": {{"count": 2, "type": "dgx-h100"}},
+            "fabric": {{"family": "rail-optimized", "nic": "{}"}}}})",
+        nic));
+  };
+  const StepTrace trace =
+      step_of(R"("batch": {"sequence": 512, "global": 16}, "parallel": {"dp": 16, "sharding": "fsdp"})");
+  const Topology given = with_nics("100 Gb/s");
+  Rerun rerun(given, trace, default_profile(), {});
+  for (const double factor : {0.25, 0.5, 2.0, 4.0}) {
+    Scales scales;
+    scales.bandwidth["nic"] = scales.nics_known_as = factor;
+    const Topology other = with_nics(fmt::format("{} Gb/s", 100 * factor));
+    EXPECT_EQ(rerun.chosen_anew(scales).time, simulate(other, trace, default_profile(), {}).step_time)
+        << factor;
+    EXPECT_EQ(rerun.result(scales).step_time, rerun.chosen_anew(scales).time) << factor;
+  }
+  EXPECT_EQ(rerun.step_time(), simulate(given, trace, default_profile(), {}).step_time) << "and back";
 }
 
 TEST(LinkClasses, GoByTypeInAHostAndByWhatTheyJoinInTheNetwork) {

@@ -8,6 +8,7 @@
 #include "sim/study/search_screen.h"
 #include "sim/study/sensitivity.h"
 #include "sim/study/short_steps.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/study/study_jobs.h"
 
 namespace busbar {
@@ -37,6 +38,7 @@ std::vector<Case> cases() {
 
 /// Every n-th candidate, so that all dimensions are met in seconds.
 std::vector<Candidate> some_of(const std::vector<Candidate>& all, std::size_t most) {
+  if (kSanitized) most /= 10;
   std::vector<Candidate> some;
   const std::size_t step = std::max<std::size_t>(1, all.size() / most);
   for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);

