@@ -207,6 +207,11 @@ std::string calibration_markdown(const CalibrationReport& r) {
 
 std::string calibration_csv(const CalibrationReport& r) { return table_csv(numbers(r)); }
 
+std::vector<RecordTable> calibration_shapes() {
+  const CalibrationReport none;
+  return {numbers(none), errors(none), unpinned(none), outliers(none), breaks(none), changes({})};
+}
+
 std::string comparison_text(const ProfileComparison& c) {
   return verdict(c) + "\n" + section_text(changes(c)) +
          (c.notes.empty() ? "" : section_text(notes_table(c.notes)));

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "reports/record_table.h"
 #include "sim/result/calibration.h"
 
 namespace busbar {
@@ -13,6 +15,9 @@ namespace busbar {
 [[nodiscard]] std::string calibration_markdown(const CalibrationReport& report);
 /// One line per number.
 [[nodiscard]] std::string calibration_csv(const CalibrationReport& report);
+
+/// The tables without rows, for their columns.
+[[nodiscard]] std::vector<RecordTable> calibration_shapes();
 
 /// Changes beyond their interval first.
 [[nodiscard]] std::string comparison_text(const ProfileComparison& comparison);

@@ -61,7 +61,7 @@ RecordTable ranks_table(const std::vector<MeasuredRank>& ranks) {
 
 RecordTable compared_table(const std::vector<ValidationRow>& rows) {
   RecordTable table{
-      .name = "compared",
+      .name = "figures",
       .title = "Measured and predicted",
       .columns = {{"what", "", kLeft}, {"measured", "s"}, {"predicted", "s"}, {"error", "share"}},
       .rows = {}};

@@ -75,6 +75,12 @@ std::string health_markdown(const HealthReport& r) {
   return text;
 }
 
+std::vector<RecordTable> health_shapes() {
+  RecordTable shape = compared({});
+  shape.name = "health";
+  return {std::move(shape)};
+}
+
 std::string health_csv(const HealthReport& r) { return table_csv(compared(r)); }
 
 }  // namespace busbar

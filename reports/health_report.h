@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "reports/record_table.h"
 #include "sim/result/calibration.h"
 
 namespace busbar {
@@ -11,5 +13,7 @@ namespace busbar {
 [[nodiscard]] std::string health_text(const HealthReport& report);
 [[nodiscard]] std::string health_markdown(const HealthReport& report);
 [[nodiscard]] std::string health_csv(const HealthReport& report);
+/// The tables without rows, for their columns.
+[[nodiscard]] std::vector<RecordTable> health_shapes();
 
 }  // namespace busbar

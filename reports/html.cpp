@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reports/packed.h"
+#include "reports/page_columns.h"
 #include "reports/thinning.h"
 #include "reports/web_bundle.h"
 #include "sim/base/error.h"
@@ -92,6 +93,8 @@ std::string html_page(std::string_view title, std::string_view record, std::stri
       "the record is in its source.</noscript>\n<script type=\"application/json\" id=\"record\">";
   page += for_script(record);
   page += "</script>\n";
+  page += fmt::format("<script type=\"application/json\" id=\"columns\">{}</script>\n",
+                      for_script(page_columns()));
   if (!packed.empty()) page += fmt::format("<script type=\"text/plain\" id=\"packed\">{}</script>\n", packed);
   page += "<script>";
   page += bundle.script;

@@ -235,6 +235,10 @@ RecordTable goodput_section(const ClusterRecord& c) {
   return t;
 }
 
+std::vector<RecordTable> plan_shapes() {
+  return {layouts_section({}, {}, 0), exclusions_section({}), scaling_section({.knee = 0})};
+}
+
 RecordTable assumptions_section(const Study& study) {
   RecordTable t{
       .name = "assumptions",

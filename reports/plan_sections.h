@@ -27,5 +27,7 @@ namespace busbar {
 [[nodiscard]] RecordTable scaling_section(const ScalingCurve& curve);
 [[nodiscard]] RecordTable goodput_section(const ClusterRecord& cluster);
 [[nodiscard]] RecordTable assumptions_section(const Study& study);
+/// Without rows, for their columns.
+[[nodiscard]] std::vector<RecordTable> plan_shapes();
 
 }  // namespace busbar

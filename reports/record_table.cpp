@@ -41,11 +41,18 @@ std::string markdown_line(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
+std::string head_of(const ColumnModel& column, bool with_unit) {
+  if (!with_unit || column.unit.empty()) return column.name;
+  const std::string unit = column.unit == "bytes" ? "B" : column.unit == "percent" ? "%" : column.unit;
+  return fmt::format("{}({})", column.name, unit);
+}
+
 // The names of the columns for people, then the texts of their cells.
 std::vector<std::vector<std::string>> shown(const RecordTable& table, std::size_t most) {
   const std::vector<std::size_t> columns = columns_for(table, Reader::kPrograms);
   std::vector<std::vector<std::string>> lines(1);
-  for (const std::size_t c : columns) lines.front().push_back(table.columns[c].name);
+  for (const std::size_t c : columns)
+    lines.front().push_back(head_of(table.columns[c], table.heads_with_units));
   for (std::size_t r = 0; r < std::min(most, table.rows.size()); ++r) {
     lines.emplace_back();
     for (const std::size_t c : columns)

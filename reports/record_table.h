@@ -33,6 +33,7 @@ struct RecordTable {
   std::vector<ColumnModel> columns;
   std::vector<std::vector<CellModel>> rows;  // may be shorter than the columns
   std::size_t keys = 1;                      // the first columns that name a row
+  bool heads_with_units = false;  // "time(us)", as nccl-tests has it, where cells do not say their unit
 };
 
 inline constexpr std::size_t kAllRows = static_cast<std::size_t>(-1);

@@ -172,6 +172,15 @@ std::vector<RecordTable> step_tables(const RunResult& r) {
   return tables;
 }
 
+std::vector<RecordTable> step_shapes() {
+  RunResult none;
+  none.compared.emplace_back();
+  RecordTable compared = compared_table(none, 0);
+  compared.name = "compared";
+  return {split_table(none), collectives_table(none), links_table(none),    roles_table(none),
+          memory_table({}),  std::move(compared),     sensitivity_table({})};
+}
+
 std::string step_markdown(const RunResult& r) {
   std::string text = fmt::format("## {} on {}: {} {}\n", printable(r.step_name), printable(r.cluster_name),
                                  r.ranks, r.ranks == 1 ? "GPU" : "GPUs");

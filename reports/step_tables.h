@@ -16,6 +16,8 @@ namespace busbar {
 /// Where the step goes, collectives, links, roles, memory, what is compared with it, sensitivities; those
 /// that a step has.
 [[nodiscard]] std::vector<RecordTable> step_tables(const RunResult& result);
+/// The tables without rows, for their columns.
+[[nodiscard]] std::vector<RecordTable> step_shapes();
 /// A heading, the figures of the step, its tables (the first rows of long ones), assumptions and warnings.
 [[nodiscard]] std::string step_markdown(const RunResult& result);
 /// All rows of all tables, and the step's own figures: one line each (tidy_csv()).

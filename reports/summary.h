@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "reports/record_table.h"
 #include "sim/result/run_result.h"
 #include "sim/result/run_result_io.h"
 #include "sim/result/sweep.h"
@@ -18,6 +19,8 @@ namespace busbar {
 [[nodiscard]] std::string sweep_text(const Sweep& sweep);
 [[nodiscard]] std::string sweep_csv(const Sweep& sweep);
 [[nodiscard]] std::string sweep_markdown(const Sweep& sweep);
+/// The table of a sweep without rows, for its columns.
+[[nodiscard]] RecordTable sweep_shape();
 /// An earlier result to lay beside a new one. Errors (Error, kInput): one is a step and the other a sweep, or
 /// the sweeps are of two operations, or have no size in common.
 [[nodiscard]] ComparedStep compared_with(const OldResult& before, const RunResult& after);

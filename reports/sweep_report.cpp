@@ -40,15 +40,15 @@ using Cells = std::vector<CellModel>;
 
 Columns plain_columns() {
   return {{"operation", "", kLeft, "", Reader::kPrograms},
-          {"size(B)", "bytes", kRight, "size"},
+          {"size", "bytes"},
           {"count", ""},
           {"type", "", kLeft},
           {"redop", "", kLeft},
           {"root", ""},
           {"ranks", "", kRight, "", Reader::kPrograms},
-          {"time(us)", "us", kRight, "time"},
-          {"algbw(GB/s)", "GB/s", kRight, "algbw"},
-          {"busbw(GB/s)", "GB/s", kRight, "busbw"},
+          {"time", "us"},
+          {"algbw", "GB/s"},
+          {"busbw", "GB/s"},
           {"algorithm", "", kLeft},
           {"protocol", "", kLeft},
           {"channels", ""},
@@ -73,8 +73,7 @@ Cells plain_cells(const Sweep& s, const SweepRow& r) {
 }
 
 void add_interval(RecordTable& table, const Sweep& s) {
-  table.columns.insert(table.columns.end(),
-                       {{"from(us)", "us", kRight, "from"}, {"to(us)", "us", kRight, "to"}});
+  table.columns.insert(table.columns.end(), {{"from", "us"}, {"to", "us"}});
   for (std::size_t i = 0; i < s.rows.size(); ++i) {
     const auto& interval = s.rows[i].interval;
     table.rows[i].push_back(interval ? us_cell(interval->first.seconds()) : CellModel{});
@@ -83,8 +82,8 @@ void add_interval(RecordTable& table, const Sweep& s) {
 }
 
 void add_measured(RecordTable& table, const Sweep& s) {
-  table.columns.insert(table.columns.end(), {{"measured(us)", "us", kRight, "measured"},
-                                             {"error(%)", "percent", kRight, "error"},
+  table.columns.insert(table.columns.end(), {{"measured", "us"},
+                                             {"error", "percent"},
                                              {"measured_choice", "", kLeft, "", Reader::kPrograms},
                                              {"choice_agrees", "", kLeft, "", Reader::kPrograms}});
   if (names_choices(s)) table.columns.push_back({"choice", "", kLeft, "", Reader::kPeople});
@@ -116,9 +115,9 @@ void add_compared(RecordTable& table, const Sweep& s, std::size_t number) {
   const ComparedSweep& other = s.compared[number];
   const std::string n = fmt::format("{}", number + 1);
   table.columns.insert(table.columns.end(), {{"compared_" + n, "", kLeft, "", Reader::kPrograms},
-                                             {"time[" + n + "](us)", "us", kRight, "time_" + n},
-                                             {"busbw[" + n + "](GB/s)", "GB/s", kRight, "busbw_" + n},
-                                             {"change[" + n + "](%)", "percent", kRight, "change_" + n}});
+                                             {"time[" + n + "]", "us", kRight, "time_" + n},
+                                             {"busbw[" + n + "]", "GB/s", kRight, "busbw_" + n},
+                                             {"change[" + n + "]", "percent", kRight, "change_" + n}});
   for (std::size_t i = 0; i < s.rows.size(); ++i) {
     table.rows[i].push_back(for_programs(other.name));
     const ComparedSweep::Row* row = row_of_size(other, s.rows[i].size);
@@ -132,7 +131,12 @@ void add_compared(RecordTable& table, const Sweep& s, std::size_t number) {
 }
 
 RecordTable sweep_table(const Sweep& s) {
-  RecordTable table{.name = "sweep", .title = "Sizes", .columns = plain_columns(), .rows = {}, .keys = 2};
+  RecordTable table{.name = "sweep",
+                    .title = "Sizes",
+                    .columns = plain_columns(),
+                    .rows = {},
+                    .keys = 2,
+                    .heads_with_units = true};
   for (const SweepRow& r : s.rows) table.rows.push_back(plain_cells(s, r));
   if (has_intervals(s)) add_interval(table, s);
   if (s.comparison) add_measured(table, s);
@@ -187,6 +191,13 @@ std::string sweep_markdown(const Sweep& s) {
   if (!lines.empty()) text += "\n";
   for (const std::string& line : lines) text += "- " + line + "\n";
   return text;
+}
+
+RecordTable sweep_shape() {
+  Sweep none;
+  none.comparison.emplace();
+  none.compared.emplace_back();
+  return sweep_table(none);
 }
 
 std::string sweep_csv(const Sweep& s) { return table_csv(sweep_table(s)); }

@@ -239,6 +239,18 @@ std::string validation_markdown(const Validation& v, std::size_t worst) {
   return text;
 }
 
+std::vector<RecordTable> validation_shapes() {
+  Validation none;
+  none.comparison.emplace();
+  none.comparison->ranks.emplace_back();
+  none.comparison->missing.emplace_back();
+  std::vector<RecordTable> shapes = comparison_tables(none);
+  shapes.push_back(systems({}));
+  shapes.push_back(furthest_off({}, 0));
+  shapes.push_back(held({}));
+  return shapes;
+}
+
 std::string validation_csv(std::span<const Validation> suites) {
   RecordTable table{.name = "rows", .title = "", .columns = row_columns(false), .rows = {}};
   for (const Validation& v : suites)

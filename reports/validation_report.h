@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "reports/record_table.h"
 #include "sim/result/validation.h"
 
 namespace busbar {
@@ -13,6 +15,8 @@ namespace busbar {
 [[nodiscard]] std::string validation_text(const Validation& validation, std::size_t worst);
 /// The same as tables of Markdown.
 [[nodiscard]] std::string validation_markdown(const Validation& validation, std::size_t worst);
+/// The tables without rows, for their columns.
+[[nodiscard]] std::vector<RecordTable> validation_shapes();
 /// One line per row, the suites after each other.
 [[nodiscard]] std::string validation_csv(std::span<const Validation> suites);
 

@@ -43,9 +43,9 @@ export const cases = {
     const { tab, close } = await opened(context, page);
     await figuresEqual(tab, record, 5 * record.rows.length + 12);
     const lines = (await downloadOf(tab, "#sizes .actions button:last-child")).trim().split("\n");
-    for (const head of ["time [1] (s)", "busbw [2] (B/s)", "change of time [2] (share)"]) assert.ok(lines[0].split(",").includes(head), head);
+    for (const head of ["time[1] (s)", "busbw[2] (B/s)", "change[2] (share)"]) assert.ok(lines[0].split(",").includes(head), head);
     const at = (size) => lines.find((line) => line.startsWith(`${size},`)).split(",");
-    const change = lines[0].split(",").indexOf("change of time [2] (share)");
+    const change = lines[0].split(",").indexOf("change[2] (share)");
     assert.equal(Number(at(2 ** 20)[change]), 0);  // itself
     assert.equal(at(2 ** 11)[change], "");
     for (const other of record.compared) assert.ok((await wordsOf(tab, "#sizes .says")).includes(other.name));

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "reports/page_columns.h"
 #include "reports/web_bundle.h"
 #include "sim/base/error.h"
 
@@ -66,6 +68,19 @@ TEST(HtmlPage, HostileNamesAddNoElement) {
   const std::string plain = step_html(harmless), page = step_html(hostile);
   for (const char* part : {"<script", "</script", "<!--", "<title", "</title"})
     EXPECT_EQ(count(page, part), count(plain, part)) << part;
+}
+
+TEST(HtmlPage, CarriesTheColumnsOfTheTables) {
+  const auto columns = nlohmann::json::parse(page_columns());
+  const auto has = [&](const char* table, const nlohmann::json& column) {
+    const auto& list = columns.at(table);
+    return std::find(list.begin(), list.end(), column) != list.end();
+  };
+  EXPECT_TRUE(has("links", {{"name", "sustains"}, {"unit", "B/s"}, {"right", true}}));
+  EXPECT_TRUE(has("sweep", {{"name", "busbw[1]"}, {"unit", "GB/s"}, {"right", true}}));
+  EXPECT_TRUE(has("exclusions", {{"name", "reason"}, {"unit", ""}, {"right", false}}));
+  EXPECT_TRUE(has("errors", {{"name", "90th"}, {"unit", "share"}, {"right", true}}));
+  for (const auto& [table, list] : columns.items()) EXPECT_FALSE(list.empty()) << table;
 }
 
 TEST(HtmlPage, IsOnePageThatLoadsNothing) {

@@ -3,6 +3,7 @@ import { add, figureOf, h } from "../dom.js";
 import { figure, section, tip } from "../chart.js";
 import { close, open } from "../page.js";
 import { column, rowsAt, table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base, names } from "../theme.js";
 import { count, digits, integer, percent, signedPercent, tick, time } from "../format.js";
 import { warnings } from "./step.js";
@@ -16,14 +17,12 @@ export async function calibrationPage(r) {
     warnings(r.notes.filter((note) => note.startsWith("THE FIT")).map((text) => ({ text }))),
     points.length > 0 ? [fitted(points, r), residuals(points)] : null,
     intervals(r.parameters), numbers(r), errorsTable(r),
-    r.outliers.length > 0 ? section("Rows that the fit does not follow", "outliers", null, table([column("table", { key: "table" }), column("size", { key: "size_bytes", unit: "bytes", format: integer }),
-      column("measured", { key: "measured_s", unit: "s", format: time }), column("fitted", { key: "fitted_s", unit: "s", format: time })], rowsAt(r.outliers, "/outliers"), { name: "outliers" })) : null,
+    r.outliers.length > 0 ? section("Rows that the fit does not follow", "outliers", null, outlierTable(r, rowsAt(r.outliers, "/outliers"))) : null,
     r.breaks.length > 0 ? section("Breaks in measured curves", "breaks", "As a change of protocol or algorithm makes them.", table([column("table", { key: "table" }),
       column("from size", { key: "from_bytes", unit: "bytes", format: integer }), column("to size", { key: "to_bytes", unit: "bytes", format: integer }),
       column("time", { key: "from_s", unit: "s", format: time }), column("then", { key: "to_s", unit: "s", format: time }),
       column("the model’s choice", { value: (b) => (b.model_from === b.model_to ? b.model_from : `${b.model_from}, then ${b.model_to}`) })], rowsAt(r.breaks, "/breaks"), { name: "breaks" })) : null,
-    r.unpinned.length > 0 ? section("Kept at their default", "unpinned", "These measurements do not pin them; the last column says what would.", table([column("number", { key: "name" }),
-      column("value", { key: "value" }), column("what would pin it", { key: "measurement" })], r.unpinned, { name: "unpinned" })) : null,
+    r.unpinned.length > 0 ? section("Kept at their default", "unpinned", "These measurements do not pin them; the last column says what would.", table(unpinnedColumns(), r.unpinned, { name: "unpinned" })) : null,
     notes(r.notes),
   ]);
   close(page, r);
@@ -43,17 +42,30 @@ function answerOf(r) {
   ];
 }
 
-const numbers = (r) => section("Numbers", "numbers", null, table([column("name", { key: "name" }), column("value", { key: "value" }),
-  column("95 % interval", { value: (p) => (p.interval ? p.interval.join(" to ") : "") }), column("origin", { key: "origin" }), column("rows", { key: "rows", format: integer })],
-rowsAt(r.parameters, "/parameters"), { name: "numbers", most: 40 }));
+function numbers(r) {
+  const of = modelled("numbers");
+  return section("Numbers", "numbers", null, table([of("name", { key: "name" }), of("value", { key: "value", format: undefined, left: true }), of("95 % interval", { value: (p) => (p.interval ? p.interval.join(" to ") : "") }),
+    of("origin", { key: "origin" }), of("rows", { key: "rows" })], rowsAt(r.parameters, "/parameters"), { name: "numbers", most: 40 }));
+}
+
+function unpinnedColumns() {
+  const of = modelled("unpinned");
+  return [of("name", { key: "name" }), of("value", { key: "value", format: undefined, left: true }), of("what would pin it", { key: "measurement" })];
+}
+
+function outlierTable(r, rows) {
+  const of = modelled("outliers");
+  return table([of("table", { key: "table" }), of("size", { key: "size_bytes", format: integer }), of("measured", { key: "measured_s" }), of("fitted", { key: "fitted_s" }),
+    of("measured / fitted", { value: (row) => row.measured_s / row.fitted_s, format: digits })], rows, { name: "outliers" });
+}
 
 function errorsTable(r) {
+  const of = modelled("errors");
   const rows = [["before the fit", "before"], ["fitted", "fitted"], [`left out, ${r.errors.left_out} at a time`, "cross_validated"]]
     .filter(([, key]) => r.errors[key]?.rows > 0).map(([name, key]) => ({ name, ...r.errors[key], at: `/errors/${key}` }));
   if (rows.length === 0) return null;
-  return section("Errors", "errors", "Predicted over measured, less one.", table([column("rows", { value: (row) => row.name }), column("median", { key: "median_abs_error", unit: "share", format: percent }),
-    column("mean", { key: "mean_abs_error", unit: "share", format: percent }), column("90th", { key: "p90", unit: "share", format: percent }),
-    column("worst", { key: "worst", unit: "share", format: signedPercent }), column("bias", { key: "bias", unit: "share", format: signedPercent })],
+  return section("Errors", "errors", "Predicted over measured, less one.", table([of("rows", { value: (row) => row.name }), of("median", { key: "median_abs_error" }), of("mean", { key: "mean_abs_error" }), of("90th", { key: "p90" }),
+    of("worst", { key: "worst", format: signedPercent }), of("bias", { key: "bias", format: signedPercent })],
   rows, { name: "errors" }));
 }
 

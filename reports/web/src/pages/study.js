@@ -2,6 +2,7 @@
 import { add, figureOf, h } from "../dom.js";
 import { section } from "../chart.js";
 import { close, open } from "../page.js";
+import { modelled } from "../model.js";
 import { column, facts, table } from "../table.js";
 import { bytes, integer, percent, time } from "../format.js";
 import { amountOf, candidatesOf, clusterName, energy, exclusionsOf, hours, layouts, pareto, scaling, searched, sideBySide, span, splits } from "../parts/study.js";
@@ -55,11 +56,12 @@ function glance(r, c) {
 }
 
 function excluded(r) {
+  const of = modelled("exclusions");
   const rows = exclusionsOf(r).sort((a, b) => b.count - a.count);
   const without = r.clusters.filter((cluster) => cluster.why_not);
   return section("What was left out, and why", "excluded", searched(r),
     without.length > 0 ? h("ul", { class: "notes" }, without.map((cluster) => h("li", {}, `${clusterName(cluster)}: ${cluster.why_not}`))) : null,
-    rows.length > 0 ? table([column("why", { key: "reason" }), column("layouts", { key: "count", format: integer }), column("such as", { key: "example" }), column("cluster", { key: "cluster" })], rows, { name: "excluded", most: 12 }) : null);
+    rows.length > 0 ? table([of("reason", { key: "reason" }), of("layouts", { key: "count" }), of("one of them", { key: "example" }), column("cluster", { key: "cluster" })], rows, { name: "excluded", most: 12 }) : null);
 }
 
 const sentences = (title, id, list) => (list?.length > 0 ? section(title, id, null, h("ul", { class: "notes" }, list.map((text) => h("li", {}, sentence(text))))) : null);

@@ -4,6 +4,7 @@ import { section } from "../chart.js";
 import { close, open } from "../page.js";
 import { column, excerptText, rowsAt, table } from "../table.js";
 import { binary, count, integer, percent, rate, signedPercent, time, words } from "../format.js";
+import { modelled } from "../model.js";
 import { assumptions } from "../parts/assumptions.js";
 import { curves, errors } from "../parts/sweep.js";
 import { warnings } from "./step.js";
@@ -63,25 +64,27 @@ const rated = (busbw, line) => (busbw > line.rate_Bps ? [`; ${line.what} carry $
   : [`: ${percent(busbw / line.rate_Bps)} of what ${line.what} carry (${rate(line.rate_Bps)})`]);
 
 // Names of what it is compared with are long, and stand above the table by their numbers.
-function comparedColumns(r) {
+function comparedColumns(r, of) {
   return (r.compared ?? []).flatMap((other, i) => {
     const bySize = new Map(other.rows.map((row, j) => [row.size_bytes, { ...row, at: `/compared/${i}/rows/${j}` }]));
     const at = (key) => (row) => (bySize.has(row.size_bytes) ? `${bySize.get(row.size_bytes).at}/${key}` : null);
-    const of = (key) => (row) => bySize.get(row.size_bytes)?.[key];
+    const value = (key) => (row) => bySize.get(row.size_bytes)?.[key];
     const n = i + 1;
-    return [column(`time [${n}]`, { value: of("time_s"), from: at("time_s"), unit: "s", format: time }), column(`busbw [${n}]`, { value: of("busbw_Bps"), from: at("busbw_Bps"), unit: "B/s", format: rate }),
-      column(`change of time [${n}]`, { value: (row) => (of("time_s")(row) > 0 ? row.time_s / of("time_s")(row) - 1 : null), unit: "share", format: signedPercent })];
+    // The model has them for the first, told by its number.
+    const numbered = (what, more) => ({ ...of(`${what}[1]`, more), name: `${what}[${n}]` });
+    return [numbered("time", { value: value("time_s"), from: at("time_s"), unit: "s", format: time }), numbered("busbw", { value: value("busbw_Bps"), from: at("busbw_Bps"), unit: "B/s", format: rate }),
+      numbered("change", { value: (row) => (value("time_s")(row) > 0 ? row.time_s / value("time_s")(row) - 1 : null), unit: "share", format: signedPercent })];
   });
 }
 
 function all(r, rows) {
+  const of = modelled("sweep");
   const measured = rows.some((row) => row.measured_s);
-  const says = [r.comparison ? `Measured: ${r.comparison.source}.` : "", ...(r.compared ?? []).map((other, i) => `[${i + 1}]: ${other.name}.`),
+  const says = [r.comparison ? `Measured: ${r.comparison.source}.` : "", ...(r.compared ?? []).map((other, i) => `[${i + 1}]: ${other.name}; change: of the time, from there to here.`),
     excerptText(r.rows_excerpt, "sizes", "where the choice changes, the best busbw and the largest errors")].filter(Boolean).join(" ");
   return section("All sizes", "sizes", says || null,
-    table([column("size", { key: "size_bytes", unit: "bytes", format: integer }), column("time", { key: "time_s", unit: "s", format: time }), column("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }),
-      column("busbw", { key: "busbw_Bps", unit: "B/s", format: rate }), column("algorithm", { key: "algorithm" }), column("protocol", { key: "protocol" }),
-      column("channels", { key: "channels", format: integer }), column("limit", { key: "limit" }),
-      ...(measured ? [column("measured", { key: "measured_s", unit: "s", format: time }), column("error", { key: "error", unit: "share", format: signedPercent }),
-        ...(rows.some((row) => row.measured_choice) ? [column("measured ran", { key: "measured_choice" })] : [])] : []), ...comparedColumns(r)], rows, { name: "sizes", most: 60 }));
+    table([of("size", { key: "size_bytes", format: integer }), of("time", { key: "time_s", unit: "s", format: time }), of("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }),
+      of("busbw", { key: "busbw_Bps", unit: "B/s", format: rate }), of("algorithm", { key: "algorithm" }), of("protocol", { key: "protocol" }), of("channels", { key: "channels" }), of("limit", { key: "limit" }),
+      ...(measured ? [of("measured", { key: "measured_s", unit: "s", format: time }), of("error", { key: "error", unit: "share", format: signedPercent }),
+        ...(rows.some((row) => row.measured_choice) ? [column("measured ran", { key: "measured_choice" })] : [])] : []), ...comparedColumns(r, of)], rows, { name: "sizes", most: 60 }));
 }

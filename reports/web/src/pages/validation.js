@@ -1,4 +1,5 @@
 // The page of predictions beside measurements.
+import { modelled } from "../model.js";
 import { add, figureOf, h } from "../dom.js";
 import { section } from "../chart.js";
 import { close, open } from "../page.js";
@@ -66,14 +67,14 @@ function partsOf(v, at, several) {
     v.systems.length > 1 ? byGroup({ groups: rowsAt(v.systems, `${at}/systems`), name: "system", title: `${prefix}error by system`, id: id("by-system") }) : null,
     !thin && rows.some((row) => strategyOf(row)) ? byGroup({ groups: grouped(rows, strategyOf), name: "name", title: `${prefix}error by strategy`, id: id("by-strategy"), derived: true }) : null,
     v.tables?.length > 0 ? byGroup({ groups: rowsAt(v.tables, `${at}/tables`), name: "class", title: `${prefix}median error of whole tables, by class`, id: id("by-class") }) : null,
-    v.measured_ranks ? section(title(prefix, "what each measured rank spent"), id("ranks"), null, table([column("rank", { key: "rank", format: integer }),
+    v.measured_ranks ? section(title(prefix, "what each measured rank spent"), id("ranks"), null, table([modelled("ranks")("rank", { key: "rank" }),
       ...[["step", "step_time_s"], ["compute", "compute_s"], ["communication", "communication_s"], ["exposed", "exposed_communication_s"], ["waiting", "straggler_wait_s"], ["bubble", "bubble_s"], ["idle", "idle_s"]]
-        .map(([name, key]) => column(name, { key, unit: "s", format: time }))], rowsAt(v.measured_ranks, `${at}/measured_ranks`), { name: id("ranks") })) : null,
+        .map(([name, key]) => modelled("ranks")(name, { key }))], rowsAt(v.measured_ranks, `${at}/measured_ranks`), { name: id("ranks") })) : null,
     v.not_compared?.length > 0 ? section(title(prefix, "not compared"), id("not-compared"), "Figures that one side lacks, or has in another form.", table([column("what", { key: "what" }),
       column("measured", { key: `measured_${unit}`, unit, format }), column("predicted", { key: `predicted_${unit}`, unit, format }), column("why", { key: "reason" })], rowsAt(v.not_compared, `${at}/not_compared`), { name: id("not-compared") })) : null,
     v.notes?.length > 0 ? section(title(prefix, "notes"), id("notes"), null, h("ul", { class: "notes" }, v.notes.map((note) => h("li", {}, note)))) : null,
-    v.recorded.length > 0 ? section(title(prefix, "against what is recorded"), id("recorded"), "Figures that tests hold.", table([column("figure", { key: "figure" }),
-      column("now", { key: "value", format: percent, unit: "share" }), column("recorded", { key: "recorded", format: percent, unit: "share" }),
+    v.recorded.length > 0 ? section(title(prefix, "against what is recorded"), id("recorded"), "Figures that tests hold.", table([modelled("recorded")("figure", { key: "figure" }),
+      modelled("recorded")("now", { key: "value" }), modelled("recorded")("recorded", { key: "recorded" }),
       column("", { value: (row) => (row.met ? "held" : "worse") })], rowsAt(v.recorded, `${at}/recorded`), { name: id("recorded") })) : null,
     v.not_simulated.length > 0 ? section(title(prefix, "not simulated"), id("left-out"), `${count(v.not_simulated_excerpt?.of ?? v.not_simulated.length, "row")} of the tables ${(v.not_simulated_excerpt?.of ?? v.not_simulated.length) === 1 ? "has" : "have"} no prediction.${excerptText(v.not_simulated_excerpt, "rows")}`,
       table([column("row", { key: "id" }), column("system", { key: "system" }), column("why", { key: "reason" })], v.not_simulated, { name: id("left-out"), most: 8 })) : null,
@@ -81,9 +82,10 @@ function partsOf(v, at, several) {
 }
 
 function worstTable(rows, unit, format, name) {
-  return table([column("error", { key: "error", unit: "share", format: signedPercent }), column("what", { key: "what" }), column("system", { key: "system" }),
-    column("GPUs", { key: "gpus", format: integer }), column("measured", { key: `measured_${unit}`, unit, format }), column("predicted", { key: `predicted_${unit}`, unit, format }),
-    column("framework", { key: "framework" }), column("row", { key: "id" })].filter((c) => rows.some((row) => c.value(row))), rows, { name, most: 15 });
+  const of = modelled("rows");
+  return table([of("error", { key: "error", unit: "share", format: signedPercent }), of("what", { key: "what" }), of("system", { key: "system" }), column("GPUs", { key: "gpus", format: integer }),
+    of("measured", { key: `measured_${unit}`, unit, format }), of("predicted", { key: `predicted_${unit}`, unit, format }), column("framework", { key: "framework" }), of("row", { key: "id" })]
+    .filter((c) => rows.some((row) => c.value(row))), rows, { name, most: 15 });
 }
 
 // Quantiles as sim/result/error_figures.h has them: the smallest value that the share does not exceed.

@@ -1,6 +1,7 @@
 // Achieved busbw of each kind of operation beside what it reaches with the machine to itself.
 import { figure, tip } from "../chart.js";
 import { column, rowsAt, table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base, colourOf, names } from "../theme.js";
 import { bytes, integer, percent, rate, tick, time, words } from "../format.js";
 
@@ -9,6 +10,7 @@ const name = (row) => `${words(row.operation)} ${row.group}, ${bytes(row.bytes)}
 export function collectives(r) {
   const rows = rowsAt(r.collectives, "/collectives");
   if (rows.length === 0) return null;
+  const of = modelled("collectives");
   const shown = [...rows].filter((row) => row.busbw_Bps > 0).sort((a, b) => b.time_s * b.count - a.time_s * a.count).slice(0, 16);
   const reached = (row) => (row.attainable_busbw_Bps ? row.busbw_Bps / row.attainable_busbw_Bps : null);
   const lowest = shown.filter((row) => reached(row) !== null).sort((a, b) => reached(a) - reached(b))[0];
@@ -32,12 +34,10 @@ export function collectives(r) {
       ? `Furthest below: ${name(lowest)}, at ${percent(reached(lowest))}.` : lowest ? "All come within 5 % of it." : ""}`,
     alt: `Achieved busbw: ${shown.map((row) => `${name(row)} ${rate(row.busbw_Bps)}`).join(", ")}`,
     height: 34 * shown.length + 62, option,
-    table: table([column("operation", { key: "operation" }), column("group", { key: "group" }), column("ranks", { key: "ranks", format: integer }),
-      column("size", { key: "bytes", unit: "bytes", format: bytes }), column("count", { key: "count", format: integer }),
-      column("algorithm", { key: "algorithm" }), column("protocol", { key: "protocol" }), column("channels", { key: "channels", format: integer }),
-      column("time each", { key: "time_s", unit: "s", format: time }), column("exposed", { key: "exposed_s", unit: "s", format: time }),
-      column("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }), column("busbw", { key: "busbw_Bps", unit: "B/s", format: rate }),
-      column("busbw alone", { key: "attainable_busbw_Bps", unit: "B/s", format: rate })], rows, { name: "collectives" }),
+    table: table([of("operation", { key: "operation" }), of("group", { key: "group" }), column("ranks", { key: "ranks", format: integer }),
+      of("size", { key: "bytes" }), of("count", { key: "count" }), of("algorithm", { key: "algorithm" }), column("protocol", { key: "protocol" }), column("channels", { key: "channels", format: integer }),
+      of("time each", { key: "time_s" }), of("exposed", { key: "exposed_s" }), column("algbw", { key: "algbw_Bps", unit: "B/s", format: rate }), of("busbw", { key: "busbw_Bps" }),
+      of("busbw alone", { key: "attainable_busbw_Bps" })], rows, { name: "collectives" }),
   });
 }
 

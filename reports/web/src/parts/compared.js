@@ -1,6 +1,7 @@
 // An earlier step beside this one.
 import { figure, tip } from "../chart.js";
-import { column, table } from "../table.js";
+import { table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base, names } from "../theme.js";
 import { percent, signedPercent, tick, time } from "../format.js";
 
@@ -10,6 +11,7 @@ const kParts = [["step time", "step_time_s"], ["compute", "compute_s"], ["commun
 export const compared = (r) => (r.compared ?? []).map((other, i) => beside(r, other, i));
 
 function beside(r, other, i) {
+  const of = modelled("compared");
   const rows = kParts.filter(([, key]) => other[key] !== undefined && (other[key] > 0 || r[key] > 0))
     .map(([name, key]) => ({ name, key, before: other[key], after: r[key], change: other[key] > 0 ? r[key] / other[key] - 1 : null }));
   const option = (width, c) => ({
@@ -30,7 +32,7 @@ function beside(r, other, i) {
     says: whole?.change === null || !whole ? "Before: the earlier result. After: this one."
       : `Before: the earlier result, whose step takes ${time(whole.before)}. After: this one, ${percent(Math.abs(whole.change))} ${whole.change < 0 ? "shorter" : "longer"}.`,
     alt: `Before and after: ${rows.map((row) => `${row.name} ${time(row.before)} and ${time(row.after)}`).join(", ")}`,
-    table: table([column("part", { key: "name" }), column("before", { key: "before", unit: "s", format: time, from: (row) => `/compared/${i}/${row.key}` }),
-      column("after", { key: "after", unit: "s", format: time, from: (row) => `/${row.key}` }), column("change", { key: "change", unit: "share", format: signedPercent })], rows, { name: `compared-${i}` }),
+    table: table([of("part", { key: "name" }), of("before", { key: "before", from: (row) => `/compared/${i}/${row.key}` }), of("after", { key: "after", from: (row) => `/${row.key}` }),
+      of("change", { key: "change", format: signedPercent })], rows, { name: `compared-${i}` }),
   });
 }

@@ -2,6 +2,7 @@
 import { figure, tip } from "../chart.js";
 import { h } from "../dom.js";
 import { column, rowsAt, table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base, names } from "../theme.js";
 import { bytes, count, integer, percent, rate } from "../format.js";
 import { connections, hostsShown, placesOf } from "./places.js";
@@ -103,6 +104,7 @@ const edgeTip = (e, name) => tip(name(e), [["class", e.class], ["capacity", rate
 const nodeTip = (n) => tip(n.name, [["kind", kLabels[n.kind] ?? n.kind], n.members > 1 ? ["alike", integer(n.members)] : null]);
 
 function list(rows) {
+  const of = modelled("links");
   const shown = rows.slice(0, 18);
   const label = (row) => `${row.class}, ${row.name}${row.members > 1 ? ` and ${integer(row.members - 1)} alike` : ""}`;
   const option = (width, c) => ({
@@ -123,9 +125,7 @@ function list(rows) {
     says: `Of ${count(rows.reduce((sum, row) => sum + row.members, 0), "link")} that carry anything, in ${count(rows.length, "kind")} that are alike. A link that is full at its peak bounds what runs then; one that is nearly full over the step bounds the step.`,
     alt: `Busiest links: ${shown.slice(0, 6).map((row) => `${row.name} ${percent(row.busy_fraction)}`).join(", ")}`,
     height: (width) => (width < 500 ? 34 : 30) * shown.length + 62, option,
-    table: table([column("link", { key: "name" }), column("class", { key: "class" }), column("alike", { key: "members", format: integer }),
-      column("sustains", { key: "capacity_Bps", unit: "B/s", format: rate }), column("datasheet", { key: "nominal_Bps", unit: "B/s", format: rate }),
-      column("carried", { key: "bytes", unit: "bytes", format: bytes }), column("of the step", { key: "busy_fraction", unit: "share", format: percent }),
-      column("at peak", { key: "peak_fraction", unit: "share", format: percent })], rows, { name: "links" }),
+    table: table([of("link", { key: "name" }), of("class", { key: "class" }), of("alike", { key: "members" }), of("sustains", { key: "capacity_Bps" }),
+      column("datasheet", { key: "nominal_Bps", unit: "B/s", format: rate }), of("carried", { key: "bytes" }), of("of the step", { key: "busy_fraction" }), of("at peak", { key: "peak_fraction" })], rows, { name: "links" }),
   });
 }

@@ -1,6 +1,7 @@
 // Memory of the fullest GPU against what it has.
 import { figure, tip } from "../chart.js";
 import { column, table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base } from "../theme.js";
 import { bytes, percent } from "../format.js";
 
@@ -11,6 +12,7 @@ export function memory(r) {
   if (!m) return null;
   const parts = kParts.map((name) => ({ name, bytes: m[`${name}_bytes`], pointer: `/memory/${name}_bytes` })).filter((p) => p.bytes > 0);
   const capacity = m.capacity_bytes;
+  const of = modelled("memory");
   const option = (width, c) => ({
     ...base(c),
     grid: { ...base(c).grid, top: width < 500 ? 74 : 52, bottom: 26, right: 30 },
@@ -34,7 +36,7 @@ export function memory(r) {
     title: "Memory per GPU", id: "memory", says: verdict,
     alt: `Memory: ${parts.map((p) => `${p.name} ${bytes(p.bytes)}`).join(", ")}; ${verdict}`,
     height: (width) => (width < 500 ? 170 : 148), option,
-    table: table([column("part", { key: "name" }), column("size", { key: "bytes", unit: "bytes", format: bytes, from: (row) => row.pointer }),
+    table: table([of("part", { key: "name" }), of("size", { key: "bytes", from: (row) => row.pointer }),
       column("of the GPU", { value: (row) => (capacity ? row.bytes / capacity : null), unit: "share", format: percent })],
     [...parts, { name: "total", bytes: m.total_bytes, pointer: "/memory/total_bytes" }, ...(capacity ? [{ name: "capacity", bytes: capacity, pointer: "/memory/capacity_bytes" }] : [])],
     { name: "memory" }),

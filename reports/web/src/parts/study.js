@@ -1,6 +1,7 @@
 // Charts of a study: what each candidate costs and takes, how throughput grows, what was left out.
 import { figure, section, tip } from "../chart.js";
 import { column, table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base, doubling, kDotted, legendRoom, names, steps } from "../theme.js";
 import { bytes, count, digits, flops, integer, percent, rate, tick, time, shortened, trimmed } from "../format.js";
 
@@ -73,14 +74,13 @@ export function layouts(r, list, best) {
   const rows = list.filter((c) => c.cluster === best.cluster);
   const keys = new Set(rows.flatMap((row) => Object.keys(row)));
   const share = (key) => (row) => row[key] / row.step_time_s;
+  const of = modelled("layouts");
   const money = amountOf(r.currency ?? "");
   return section(`Layouts on ${best.clusterName}`, "layouts",
-    "The fastest first. In closed form: as estimated before the simulation, and the bound that no simulated step goes below. Front: none of this study is better in time, memory and cost together.",
-    table([column("layout", { key: "layout", wide: true }), column("step", { key: "step_time_s", unit: "s", format: time }), column("in closed form", { key: "screened_s", unit: "s", format: time }),
-      column("bound", { key: "bound_s", unit: "s", format: time }), column("MFU", { key: "mfu", unit: "share", format: percent }), column("compute", { value: share("compute_s"), unit: "share", format: percent }),
-      column("exposed", { value: share("exposed_communication_s"), unit: "share", format: percent }), column("bubble", { value: share("bubble_s"), unit: "share", format: percent }),
-      column("memory", { key: "memory_bytes", unit: "bytes", format: bytes }), column("cost per 10^12 tokens", { key: "cost_per_1e12_tokens", unit: r.currency, format: money }),
-      column("front", { value: (c) => (c.onFront ? "yes" : "") })].filter((c) => !c.key || keys.has(c.key)), rows, { name: "layouts", most: 10 }));
+    "The fastest first. Screened: as estimated in closed form before the simulation; bound: no simulated step goes below. Front: none of this study is better in time, memory and cost together.",
+    table([of("layout", { key: "layout", wide: true }), of("step", { key: "step_time_s" }), of("screened", { key: "screened_s" }), of("bound", { key: "bound_s" }), of("MFU", { key: "mfu" }),
+      of("compute", { value: share("compute_s") }), of("exposed", { value: share("exposed_communication_s") }), of("bubble", { value: share("bubble_s") }), of("memory", { key: "memory_bytes" }),
+      of("per 1e12 tokens", { key: "cost_per_1e12_tokens", unit: r.currency, format: money }), of("front", { value: (c) => (c.onFront ? "yes" : "") })].filter((c) => !c.key || keys.has(c.key)), rows, { name: "layouts", most: 10 }));
 }
 
 export function columnsOf(r) {
@@ -132,6 +132,7 @@ const inProportion = (curve, point) => (curve.points[0].tokens_per_s * point.gpu
 export function scaling(r) {
   const curves = (r.curves ?? []).filter((curve) => curve.points.length > 1);
   if (curves.length === 0) return null;
+  const of = modelled("scaling");
   const rows = curves.flatMap((curve) => curve.points.map((p) => ({ ...p, name: curve.name, scaling: curve.scaling, knee: curve.knee === p.gpus })));
   const option = (width, c) => ({
     ...base(c), grid: { ...base(c).grid, top: 40, bottom: 34, right: 24 },
@@ -153,8 +154,8 @@ export function scaling(r) {
   return figure({ title: "How throughput grows", id: "scaling", height: (width) => (width < 500 ? 320 : 400), option,
     says: "Best layout at each number of GPUs; dotted: in proportion to the GPUs. Knee: the last count whose added GPUs still give half of what they could.",
     alt: curves.map((curve) => `${curve.name}: ${curve.points.map((p) => `${integer(p.gpus)} GPUs ${integer(p.tokens_per_s)} tokens/s`).join(", ")}`).join("; "),
-    table: table([column("curve", { key: "name" }), column("scaling", { key: "scaling" }), column("GPUs", { key: "gpus", format: integer }), column("tokens/s", { key: "tokens_per_s", format: integer }),
-      column("efficiency", { key: "efficiency", unit: "share", format: percent }), column("of the GPUs added", { key: "marginal", unit: "share", format: percent })], rows, { name: "scaling" }) });
+    table: table([column("curve", { key: "name" }), column("scaling", { key: "scaling" }), of("GPUs", { key: "gpus" }), of("tokens/s", { key: "tokens_per_s" }), of("efficiency", { key: "efficiency" }),
+      of("of the GPUs added", { key: "marginal" })], rows, { name: "scaling" }) });
 }
 
 /** Where the step of the best candidates goes. */

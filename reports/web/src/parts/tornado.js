@@ -1,6 +1,7 @@
 // What the step time answers to, parameter by parameter.
 import { section, figure, tip } from "../chart.js";
 import { column, rowsAt, table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base, names } from "../theme.js";
 import { count, digits, signedPercent, tick } from "../format.js";
 
@@ -16,6 +17,7 @@ export function tornado(r) {
     return section("What the step answers to", "sensitivity", "Not asked for: with --sensitivity this page shows by how much each link class, kernel efficiency and the batch move the step time.");
   const rows = rowsAt(r.sensitivity, "/sensitivity").map((row) => ({ ...row, words: row.words ?? row.parameter, from: `${row.at}/${row.words === undefined ? "parameter" : "words"}` })).sort((a, b) => Math.abs(b.elasticity) - Math.abs(a.elasticity));
   if (rows.length === 0) return null;
+  const of = modelled("sensitivity");
   const visible = rows.filter((row) => Math.max(Math.abs(row.elasticity), Math.abs(up(row)) / kChange, Math.abs(down(row)) / kChange) >= kMatters);
   const shown = (visible.length > 0 ? visible : rows).slice(0, 20);
   const most = Math.max(1e-9, ...shown.map((row) => Math.max(Math.abs(up(row)), Math.abs(down(row)))));
@@ -36,8 +38,8 @@ export function tornado(r) {
     says: `Change of the step time, to first order, when one parameter changes by 10 % and all else stays. Left of the line the step gets shorter.${rows.length > shown.length ? ` ${count(rows.length - shown.length, "parameter")} more in the table, without visible effect.` : ""}`,
     alt: `Sensitivity: ${shown.map((row) => `10 % more ${row.words} ${signedPercent(up(row))}`).join(", ")}`,
     height: (width) => (width < 500 ? 32 : 28) * shown.length + 62, option,
-    table: table([column("parameter", { key: "words", from: (row) => row.from, wide: true }), column("now", { key: "value" }), column("elasticity", { key: "elasticity", format: digits }),
+    table: table([of("parameter", { key: "words", from: (row) => row.from, wide: true }), of("now", { key: "value", format: undefined, left: true }), of("elasticity", { key: "elasticity", format: digits }),
       column("10 % more", { value: up, unit: "share", format: signedPercent }),
-      column("10 % less", { value: down, unit: "share", format: signedPercent }), column("10 % better", { key: "change_10_percent_better", unit: "share", format: signedPercent })], rows, { name: "sensitivity" }),
+      column("10 % less", { value: down, unit: "share", format: signedPercent }), of("10 % better", { key: "change_10_percent_better", format: signedPercent })], rows, { name: "sensitivity" }),
   });
 }

@@ -1,6 +1,7 @@
 // The step from 0 to its end: what fills it.
 import { figure, tip } from "../chart.js";
-import { column, table } from "../table.js";
+import { table } from "../table.js";
+import { modelled } from "../model.js";
 import { axis, base, colourOf, names } from "../theme.js";
 import { percent, tick, time } from "../format.js";
 import { partsOf } from "./answer.js";
@@ -8,6 +9,7 @@ import { partsOf } from "./answer.js";
 export function waterfall(r) {
   const parts = partsOf(r);
   const step = r.step_time_s;
+  const of = modelled("split");
   let from = 0;
   const bars = parts.map((part) => {
     const bar = { ...part, from };
@@ -35,8 +37,8 @@ export function waterfall(r) {
     says: `Of rank ${r.last_rank}, which ends last. The parts add up to the step exactly: a kernel runs; none runs but a transfer is under way (exposed); it waits for a pipeline peer (bubble) or for a slower member of a collective; nothing of these (idle).`,
     alt: `Waterfall of the step: ${rows.map((row) => `${row.name} ${time(row.seconds)}`).join(", ")}`,
     height: 34 * rows.length + 34, option,
-    table: table([column("part", { key: "name" }), column("time", { key: "seconds", unit: "s", format: time, from: (row) => row.pointer }),
-      column("of the step", { value: (row) => row.seconds / step, unit: "share", format: percent })], rows, { name: "step-parts" }),
+    table: table([of("part", { key: "name" }), of("time", { key: "seconds", from: (row) => row.pointer }),
+      of("of the step", { value: (row) => row.seconds / step })], rows, { name: "step-parts" }),
   });
 }
 
