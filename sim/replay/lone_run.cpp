@@ -1,6 +1,8 @@
 #include "sim/replay/lone_run.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "sim/engine/event_queue.h"
 #include "sim/engine/strand_set.h"
@@ -76,23 +78,50 @@ TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands) {
   return shape;
 }
 
+namespace {
+
+// No link holds a strand at its own cap back: each takes V / cap.
+std::optional<Time> time_at_caps(std::span<const Strand> strands, std::span<const double> capacity) {
+  constexpr double kFull = 1 - 1e-9;  // what rounding makes of full: then rates are found
+  std::vector<double> load(capacity.size(), 0);
+  Time longest;
+  for (const Strand& strand : strands) {
+    const double cap = strand.cap.Bps();
+    if (!std::isfinite(cap)) return std::nullopt;
+    for (const ResourceUse& use : strand.usage)
+      load[use.resource.index()] += cap * static_cast<double>(strand.multiplicity * use.flows) / kOneFlow;
+    longest = std::max(longest, strand.volume == 0 ? Time::zero() : Time::from_seconds(strand.volume / cap));
+  }
+  for (std::size_t l = 0; l < load.size(); ++l)
+    if (load[l] > kFull * capacity[l]) return std::nullopt;
+  return longest;
+}
+
+}  // namespace
+
+Time TransferTimes::phase_alone(std::span<const Strand> phase, std::span<const double> capacity) {
+  std::vector<const ResourceUse*> key;
+  key.reserve(phase.size());
+  for (const Strand& strand : phase) key.push_back(strand.usage.data());
+  auto it = shapes_.find(key);
+  if (it == shapes_.end()) it = shapes_.emplace(std::move(key), shape_of(phase)).first;
+  const Shape& shape = it->second;
+  std::vector<double> narrowest;
+  narrowest.reserve(shape.links.size());
+  for (const std::vector<std::uint32_t>& links : shape.links) {
+    double least = capacity[links.front()];
+    for (const std::uint32_t link : links) least = std::min(least, capacity[link]);
+    narrowest.push_back(least);
+  }
+  std::vector<Strand> strands(phase.begin(), phase.end());
+  for (std::size_t s = 0; s < strands.size(); ++s) strands[s].usage = shape.uses[s];
+  if (const auto time = time_at_caps(strands, narrowest)) return *time;
+  return run_alone(std::span<const Strand>(strands), narrowest).transfer;
+}
+
 Time TransferTimes::alone(const Plan& plan, std::span<const double> capacity) {
   Time transfer;
-  for (const PlanPhase& phase : plan.phases) {
-    std::vector<const ResourceUse*> key;
-    for (const Strand& strand : phase.strands) key.push_back(strand.usage.data());
-    auto it = shapes_.find(key);
-    if (it == shapes_.end()) it = shapes_.emplace(std::move(key), shape_of(phase.strands)).first;
-    const Shape& shape = it->second;
-    std::vector<double> narrowest;
-    for (const std::vector<std::uint32_t>& links : shape.links) {
-      narrowest.push_back(capacity[links.front()]);
-      for (const std::uint32_t link : links) narrowest.back() = std::min(narrowest.back(), capacity[link]);
-    }
-    std::vector<Strand> strands = phase.strands;
-    for (std::size_t s = 0; s < strands.size(); ++s) strands[s].usage = shape.uses[s];
-    transfer += run_alone(std::span<const Strand>(strands), narrowest).transfer;
-  }
+  for (const PlanPhase& phase : plan.phases) transfer += phase_alone(phase.strands, capacity);
   return transfer;
 }
 

@@ -38,6 +38,7 @@ class TransferTimes {
     std::vector<std::vector<ResourceUse>> uses;  // by strand, of links by number
     std::vector<std::vector<std::uint32_t>> links;
   };
+  [[nodiscard]] Time phase_alone(std::span<const Strand> phase, std::span<const double> capacity);
   [[nodiscard]] static Shape shape_of(std::span<const Strand> strands);
   std::map<std::vector<const ResourceUse*>, Shape> shapes_;
 };
