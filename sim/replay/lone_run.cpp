@@ -58,7 +58,8 @@ LoneRun run_alone(const Plan& plan, std::span<const double> capacity) {
   return whole;
 }
 
-TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands) {
+TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands,
+                                             std::span<const std::uint32_t> sort_of) {
   std::map<std::uint32_t, std::vector<std::pair<std::size_t, std::int64_t>>>
       users;  // by link: strands, flows
   for (std::size_t s = 0; s < strands.size(); ++s)
@@ -67,13 +68,14 @@ TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands) {
   shape.uses.resize(strands.size());
   std::map<std::vector<std::pair<std::size_t, std::int64_t>>, std::size_t> numbers;
   for (const auto& [link, by] : users) {
-    const auto [it, is_new] = numbers.try_emplace(by, shape.links.size());
+    const auto [it, is_new] = numbers.try_emplace(by, shape.sorts.size());
     if (is_new) {
-      shape.links.emplace_back();
+      shape.sorts.emplace_back();
       for (const auto& [strand, flows] : by)
         shape.uses[strand].push_back({ResourceId::from_index(it->second), flows});
     }
-    shape.links[it->second].push_back(link);
+    std::vector<std::uint32_t>& sorts = shape.sorts[it->second];
+    if (std::find(sorts.begin(), sorts.end(), sort_of[link]) == sorts.end()) sorts.push_back(sort_of[link]);
   }
   return shape;
 }
@@ -99,18 +101,19 @@ std::optional<Time> time_at_caps(std::span<const Strand> strands, std::span<cons
 
 }  // namespace
 
-Time TransferTimes::phase_alone(std::span<const Strand> phase, std::span<const double> capacity) {
+Time TransferTimes::phase_alone(std::span<const Strand> phase, std::span<const std::uint32_t> sort_of,
+                                std::span<const double> capacity) {
   std::vector<const ResourceUse*> key;
   key.reserve(phase.size());
   for (const Strand& strand : phase) key.push_back(strand.usage.data());
   auto it = shapes_.find(key);
-  if (it == shapes_.end()) it = shapes_.emplace(std::move(key), shape_of(phase)).first;
+  if (it == shapes_.end()) it = shapes_.emplace(std::move(key), shape_of(phase, sort_of)).first;
   const Shape& shape = it->second;
   std::vector<double> narrowest;
-  narrowest.reserve(shape.links.size());
-  for (const std::vector<std::uint32_t>& links : shape.links) {
-    double least = capacity[links.front()];
-    for (const std::uint32_t link : links) least = std::min(least, capacity[link]);
+  narrowest.reserve(shape.sorts.size());
+  for (const std::vector<std::uint32_t>& sorts : shape.sorts) {
+    double least = capacity[sorts.front()];
+    for (const std::uint32_t sort : sorts) least = std::min(least, capacity[sort]);
     narrowest.push_back(least);
   }
   std::vector<Strand> strands(phase.begin(), phase.end());
@@ -119,9 +122,10 @@ Time TransferTimes::phase_alone(std::span<const Strand> phase, std::span<const d
   return run_alone(std::span<const Strand>(strands), narrowest).transfer;
 }
 
-Time TransferTimes::alone(const Plan& plan, std::span<const double> capacity) {
+Time TransferTimes::alone(const Plan& plan, std::span<const std::uint32_t> sort_of,
+                          std::span<const double> capacity) {
   Time transfer;
-  for (const PlanPhase& phase : plan.phases) transfer += phase_alone(phase.strands, capacity);
+  for (const PlanPhase& phase : plan.phases) transfer += phase_alone(phase.strands, sort_of, capacity);
   return transfer;
 }
 
