@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "sim/base/statistics.h"
 #include "sim/cost/parameter_names.h"
 
 namespace busbar {
@@ -147,7 +146,10 @@ void TableFit::estimate_noise(std::size_t taken) {
   for (double& r : sizes) r = std::abs(r);
   const auto n = static_cast<double>(sizes.size());
   const double freedom = std::max(0.0, n - static_cast<double>(taken));
-  const double found = kNormalMad * median_of(std::move(sizes));
+  // Of an even number the upper of the middle two: what it scales by has been measured with that.
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  const double found = kNormalMad * *middle;
   noise_ = std::max(kLeastNoise, std::sqrt((kUsualRows * kUsualNoise * kUsualNoise + n * found * found) /
                                            (kUsualRows + freedom)));
 }

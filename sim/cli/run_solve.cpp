@@ -13,6 +13,7 @@
 #include "sim/cli/files.h"
 #include "sim/cli/job_inputs.h"
 #include "sim/cli/program.h"
+#include "sim/cli/progress_line.h"
 #include "sim/cost/profile_io.h"
 #include "sim/result/solution_io.h"
 #include "sim/study/solve.h"
@@ -81,8 +82,11 @@ std::vector<Solution> solutions_of(const ValidateOptions& o, const StudiedStep& 
   if (asks_all(o)) return closing_changes(step, asked.target);
   Rerun rerun(*step.topology, *step.trace, *step.profile, step.options);
   std::vector<Solution> solutions;
-  for (const StudyParameter& p : parameters_of(o, *step.topology))
+  ProgressLine line(o.quiet);
+  for (const StudyParameter& p : parameters_of(o, *step.topology)) {
+    line.show("solving for " + p.name);
     solutions.push_back(solve(rerun, p, asked.target));
+  }
   return solutions;
 }
 

@@ -41,7 +41,7 @@ Time LoneCollective::device_time(Bytes bytes) {
   std::swap(latest, before);
   const Plan plan = plans_.plan_at(record, bytes);
   latest = {costs, placement_.sort_capacities(),
-            plan.latency() + transfers_.alone(plan, placement_.capacities())};
+            plan.latency() + transfers_.alone(plan, placement_.link_sorts(), placement_.sort_capacities())};
   return latest->device;
 }
 

@@ -1,6 +1,8 @@
 #include "sim/replay/lone_run.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "sim/engine/event_queue.h"
 #include "sim/engine/strand_set.h"
@@ -56,7 +58,8 @@ LoneRun run_alone(const Plan& plan, std::span<const double> capacity) {
   return whole;
 }
 
-TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands) {
+TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands,
+                                             std::span<const std::uint32_t> sort_of) {
   std::map<std::uint32_t, std::vector<std::pair<std::size_t, std::int64_t>>>
       users;  // by link: strands, flows
   for (std::size_t s = 0; s < strands.size(); ++s)
@@ -65,34 +68,64 @@ TransferTimes::Shape TransferTimes::shape_of(std::span<const Strand> strands) {
   shape.uses.resize(strands.size());
   std::map<std::vector<std::pair<std::size_t, std::int64_t>>, std::size_t> numbers;
   for (const auto& [link, by] : users) {
-    const auto [it, is_new] = numbers.try_emplace(by, shape.links.size());
+    const auto [it, is_new] = numbers.try_emplace(by, shape.sorts.size());
     if (is_new) {
-      shape.links.emplace_back();
+      shape.sorts.emplace_back();
       for (const auto& [strand, flows] : by)
         shape.uses[strand].push_back({ResourceId::from_index(it->second), flows});
     }
-    shape.links[it->second].push_back(link);
+    std::vector<std::uint32_t>& sorts = shape.sorts[it->second];
+    if (std::find(sorts.begin(), sorts.end(), sort_of[link]) == sorts.end()) sorts.push_back(sort_of[link]);
   }
   return shape;
 }
 
-Time TransferTimes::alone(const Plan& plan, std::span<const double> capacity) {
-  Time transfer;
-  for (const PlanPhase& phase : plan.phases) {
-    std::vector<const ResourceUse*> key;
-    for (const Strand& strand : phase.strands) key.push_back(strand.usage.data());
-    auto it = shapes_.find(key);
-    if (it == shapes_.end()) it = shapes_.emplace(std::move(key), shape_of(phase.strands)).first;
-    const Shape& shape = it->second;
-    std::vector<double> narrowest;
-    for (const std::vector<std::uint32_t>& links : shape.links) {
-      narrowest.push_back(capacity[links.front()]);
-      for (const std::uint32_t link : links) narrowest.back() = std::min(narrowest.back(), capacity[link]);
-    }
-    std::vector<Strand> strands = phase.strands;
-    for (std::size_t s = 0; s < strands.size(); ++s) strands[s].usage = shape.uses[s];
-    transfer += run_alone(std::span<const Strand>(strands), narrowest).transfer;
+namespace {
+
+// No link holds a strand at its own cap back: each takes V / cap.
+std::optional<Time> time_at_caps(std::span<const Strand> strands, std::span<const double> capacity) {
+  constexpr double kFull = 1 - 1e-9;  // what rounding makes of full: then rates are found
+  std::vector<double> load(capacity.size(), 0);
+  Time longest;
+  for (const Strand& strand : strands) {
+    const double cap = strand.cap.Bps();
+    if (!std::isfinite(cap)) return std::nullopt;
+    for (const ResourceUse& use : strand.usage)
+      load[use.resource.index()] += cap * static_cast<double>(strand.multiplicity * use.flows) / kOneFlow;
+    longest = std::max(longest, strand.volume == 0 ? Time::zero() : Time::from_seconds(strand.volume / cap));
   }
+  for (std::size_t l = 0; l < load.size(); ++l)
+    if (load[l] > kFull * capacity[l]) return std::nullopt;
+  return longest;
+}
+
+}  // namespace
+
+Time TransferTimes::phase_alone(std::span<const Strand> phase, std::span<const std::uint32_t> sort_of,
+                                std::span<const double> capacity) {
+  std::vector<const ResourceUse*> key;
+  key.reserve(phase.size());
+  for (const Strand& strand : phase) key.push_back(strand.usage.data());
+  auto it = shapes_.find(key);
+  if (it == shapes_.end()) it = shapes_.emplace(std::move(key), shape_of(phase, sort_of)).first;
+  const Shape& shape = it->second;
+  std::vector<double> narrowest;
+  narrowest.reserve(shape.sorts.size());
+  for (const std::vector<std::uint32_t>& sorts : shape.sorts) {
+    double least = capacity[sorts.front()];
+    for (const std::uint32_t sort : sorts) least = std::min(least, capacity[sort]);
+    narrowest.push_back(least);
+  }
+  std::vector<Strand> strands(phase.begin(), phase.end());
+  for (std::size_t s = 0; s < strands.size(); ++s) strands[s].usage = shape.uses[s];
+  if (const auto time = time_at_caps(strands, narrowest)) return *time;
+  return run_alone(std::span<const Strand>(strands), narrowest).transfer;
+}
+
+Time TransferTimes::alone(const Plan& plan, std::span<const std::uint32_t> sort_of,
+                          std::span<const double> capacity) {
+  Time transfer;
+  for (const PlanPhase& phase : plan.phases) transfer += phase_alone(phase.strands, sort_of, capacity);
   return transfer;
 }
 

@@ -30,15 +30,20 @@ struct LoneRun {
 /// machines. Usages are known by their address: plans borrow them from routes that stay.
 class TransferTimes {
  public:
-  [[nodiscard]] Time alone(const Plan& plan, std::span<const double> capacity);
+  /// sort_of[link], always the same; capacity[sort] in bytes/s.
+  [[nodiscard]] Time alone(const Plan& plan, std::span<const std::uint32_t> sort_of,
+                           std::span<const double> capacity);
 
  private:
   /// Strands of one phase: links that hold the same strands by as much are one, as wide as the narrowest.
   struct Shape {
-    std::vector<std::vector<ResourceUse>> uses;  // by strand, of links by number
-    std::vector<std::vector<std::uint32_t>> links;
+    std::vector<std::vector<ResourceUse>> uses;     // by strand, of links by number
+    std::vector<std::vector<std::uint32_t>> sorts;  // by number, each once
   };
-  [[nodiscard]] static Shape shape_of(std::span<const Strand> strands);
+  [[nodiscard]] Time phase_alone(std::span<const Strand> phase, std::span<const std::uint32_t> sort_of,
+                                 std::span<const double> capacity);
+  [[nodiscard]] static Shape shape_of(std::span<const Strand> strands,
+                                      std::span<const std::uint32_t> sort_of);
   std::map<std::vector<const ResourceUse*>, Shape> shapes_;
 };
 

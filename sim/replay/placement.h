@@ -102,6 +102,7 @@ class Placement {
   [[nodiscard]] const std::vector<double>& capacities() const { return capacity_; }
   /// The same by sorts of links, few of which there are.
   [[nodiscard]] const std::vector<double>& sort_capacities() const { return sorts_.capacity; }
+  [[nodiscard]] const std::vector<std::uint32_t>& link_sorts() const { return sorts_.of; }
   [[nodiscard]] const Generation& generation(std::uint32_t rank) const;
   /// "H100-SXM5-80GB"; empty for a GPU without a model.
   [[nodiscard]] std::string_view gpu_model(std::uint32_t rank) const;

@@ -65,6 +65,7 @@ class Indexer {
 
   void add(std::uint32_t number) {
     const Op& op = program_.ops[number];
+    indexed_.kinds.push_back(op.kind);
     for (const std::uint32_t a : op.after) depend(op, a);
     if (op.kind == OpKind::kCollective) follow(op, number, last_of_group_[pattern_.groups[op.group_slot]]);
     for (const Transfer& t : op.transfers)

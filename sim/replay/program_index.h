@@ -22,6 +22,7 @@ struct IndexedProgram {
   std::vector<std::vector<std::uint32_t>> streams;  // operation numbers in issue order
   std::vector<std::uint32_t> first_dependency;      // CSR: operation -> dependencies
   std::vector<Dependency> dependencies;
+  std::vector<OpKind> kinds;  // by operation: most are asked for nothing else
 
   [[nodiscard]] std::span<const Dependency> dependencies_of(std::uint32_t op) const {
     return std::span(dependencies)

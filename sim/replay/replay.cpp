@@ -149,7 +149,7 @@ void Replay::start(std::uint32_t player, std::uint32_t stream) {
   history_.hold(lane.trigger);
   lane.arrived = lane.started = now_;
   note(player);
-  switch (op.kind) {
+  switch (index_.programs[ranks_[player].program].kinds[number]) {
     case OpKind::kCompute:
       return start_kernel(player, stream, number);
     case OpKind::kHost:

@@ -126,6 +126,7 @@ void take(Solution& s, std::vector<Alternative> list, const SolveTarget& target)
   s.value_low = a.value_low;
   s.value_high = a.value_high;
   s.chosen_anew = a.chosen_anew;
+  if (a.chosen_anew) s.suggestion = "NICs of another rate than the topology says?";
   s.parts_error = a.parts_error;
   s.interval_of = target.p10 && target.p90 ? "10th to 90th percentile of the measured steps"
                                            : fmt::format("{:.3g} % of the step time", 100 * target.tolerance);

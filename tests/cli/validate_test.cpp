@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "sim/base/json_reader.h"
 #include "tests/support/program.h"
@@ -43,6 +44,24 @@ TEST_F(Validate, WritesJsonCsvAndMarkdown) {
   EXPECT_EQ(v.at("summary").at("rows").number(0, 10), 1);
   EXPECT_NE(read_file(path("v.csv")).find("kernels,matmul bfloat16 4096 x 4096 x 4096,"), std::string::npos);
   EXPECT_NE(read_file(path("v.md")).find("| system | rows |"), std::string::npos);
+}
+
+// ceil(N / 20) and ceil(N / 40) of N tables.
+TEST_F(Validate, EveryThinsTheTablesThatCalibrationPredicts) {
+  const auto tables = [&](int every) {
+    EXPECT_EQ(validate(fmt::format("--suite calibration --every {} --json c.json --quiet", every)).exit_code,
+              0);
+    std::set<std::string> names;
+    for (const JsonValue& row : JsonDocument::load(path("c.json").string()).root().at("rows").items())
+      names.insert(row.at("system").string() +
+                   row.at("what").string().substr(row.at("what").string().find(',')) +
+                   row.at("id").string().substr(0, row.at("id").string().rfind(':')));
+    return names.size();
+  };
+  const std::size_t few = tables(40), twice = tables(20);
+  EXPECT_GE(few, 1U);
+  EXPECT_LE(few, 6U);
+  EXPECT_TRUE(twice == 2 * few || twice == 2 * few - 1) << few << ", " << twice;
 }
 
 TEST_F(Validate, PutsJsonAloneOnStandardOutput) {

@@ -184,6 +184,7 @@ TEST(Solve, SaysWhereSlowerNicsAndBadLinksTakeEquallyLong) {
   ASSERT_TRUE(s.factor);
   EXPECT_TRUE(is_within(*s.factor, 0.9));
   EXPECT_TRUE(s.chosen_anew);
+  EXPECT_NE(s.suggestion.find("another rate"), std::string::npos);
   EXPECT_TRUE(is_ambiguous(s));
   ASSERT_FALSE(s.alternatives.empty());
   const Alternative& other = s.alternatives.front();

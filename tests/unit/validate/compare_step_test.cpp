@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/support/errors.h"
 #include "validate/compare_collectives.h"
@@ -60,6 +61,22 @@ TEST(CompareStep, GroupsAreKnownByTheirNamesElseByWhatIsLeft) {
   EXPECT_EQ(group_kind_of("default_pg", 2, p), "");    // dp or pp
   p.collectives.resize(1);
   EXPECT_EQ(group_kind_of("", 0, p), "tp");  // the only kind
+}
+
+// sqrt((ln 2)^2 + 0) / sqrt(2) of one class twice as slow as measured and one as measured.
+TEST(CompareStep, ClassesTellHowFarTheyAreOffTogether) {
+  MeasuredStep m{.source = "t", .format = "PyTorch trace", .steps = 1, .time = Time::from_seconds(1)};
+  m.waiting_separated = true;
+  m.collectives = {call(CollectiveKind::kAllGather, 1 << 24, 1e-3),
+                   call(CollectiveKind::kAllReduce, 1 << 20, 1e-4)};
+  m.collectives[0].group = "mesh_fsdp";
+  m.collectives[1].group = "mesh_tp";
+  EXPECT_NEAR(classes_error(m, predicted_step()).value(), std::log(2) / std::sqrt(2), 1e-9);
+  m.waiting_separated = false;  // then times hold waiting, which says nothing of links
+  EXPECT_FALSE(classes_error(m, predicted_step()));
+  m.waiting_separated = true;
+  m.collectives.clear();
+  EXPECT_FALSE(classes_error(m, predicted_step()));
 }
 
 TEST(CompareStep, ClassesMeetByOperationGroupAndNearlyTheSize) {
