@@ -71,7 +71,7 @@ std::string plan_csv(const Study& study) {
       "cluster,variant,scaling,gpus,hosts,global_batch,layout,step_s,screened_s,bound_s,tokens_per_s,mfu,"
       "compute_s,"
       "exposed_s,bubble_s,wait_s,idle_s,memory_bytes,goodput,train_s,gpu_hours,cost,cost_per_1e12_tokens,"
-      "energy_j,"
+      "energy_j,spare_gpu_hours,spare_cost,spare_energy_j,"
       "constraint\n";
   const auto number = [](const std::optional<double>& v) {
     return v ? fmt::format("{:.9g}", *v) : std::string();
@@ -84,12 +84,13 @@ std::string plan_csv(const Study& study) {
       text += fmt::format(
           "{},{},{},{},{},{},{},{:.9g},{:.9g},{:.9g},{:.9g},{},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.0f},{},"
           "{},{},{},{},"
-          "{},{}\n",
+          "{},{},{},{},{}\n",
           csv_cell(c.name), csv_cell(c.variant), c.scaling, c.gpus, c.hosts, c.global_batch,
           csv_cell(l.layout), s.step_s, l.expected_s, l.least_s, f.tokens_per_s, number(f.mfu), s.compute_s,
           s.exposed_s, s.bubble_s, s.wait_s, s.idle_s, s.memory_bytes(),
           f.failures ? fmt::format("{:.6g}", f.goodput) : "", number(f.train_s), number(f.gpu_hours),
-          number(f.cost), number(f.cost_per_1e12_tokens), number(f.energy_j), csv_cell(c.why_not));
+          number(f.cost), number(f.cost_per_1e12_tokens), number(f.energy_j), number(f.spare_gpu_hours),
+          number(f.spare_cost), number(f.spare_energy_j), csv_cell(c.why_not));
     }
   return text;
 }

@@ -39,6 +39,7 @@ std::string sentence_of(const Study& study, std::size_t number) {
   if (f.failures) text += fmt::format(", goodput {}", percent(f.goodput));
   if (f.train_s) text += fmt::format("; {} for {} tokens", time_text(*f.train_s), scaled(*study.tokens));
   if (f.gpu_hours) text += fmt::format(", {} GPU-hours", scaled(*f.gpu_hours));
+  if (f.spare_gpu_hours) text += fmt::format(" and {} of spare hosts", scaled(*f.spare_gpu_hours));
   if (f.cost) text += ", " + money_text(*f.cost, study.currency);
   return text;
 }
@@ -139,11 +140,12 @@ Section front_section(const Study& study) {
   for (const FrontPoint& p : study.front) {
     const ClusterRecord& c = study.clusters[p.cluster];
     const PlanFigures& f = c.figures[p.layout];
-    s.rows.push_back({title_of(c), scaled(f.tokens_per_s), gigabytes(f.memory_bytes),
-                      f.cost_per_1e12_tokens
-                          ? money_text(*f.cost_per_1e12_tokens, study.currency)
-                          : scaled(static_cast<double>(c.gpus) * 1e12 / f.tokens_per_s / 3600) + " GPU-hours",
-                      c.search.ranked[p.layout].layout});
+    s.rows.push_back(
+        {title_of(c), scaled(f.tokens_per_s), gigabytes(f.memory_bytes),
+         f.cost_per_1e12_tokens
+             ? money_text(*f.cost_per_1e12_tokens, study.currency)
+             : scaled(static_cast<double>(c.gpus) * 1e12 / f.tokens_per_s / 3600) + " GPU-hours",
+         c.search.ranked[p.layout].layout + (p.alike > 0 ? fmt::format(" (and {} alike)", p.alike) : "")});
   }
   return s;
 }
@@ -183,6 +185,10 @@ Section goodput_section(const ClusterRecord& c) {
   add("goodput by simulation", percent(g.simulated));
   add("of the time without enough hosts", percent(g.waiting));
   add("spare hosts", fmt::format("{}", g.spares));
+  const PlanFigures& f = c.figures.front();
+  if (f.spare_gpu_hours) add("GPU-hours of spare hosts, beside those that train", scaled(*f.spare_gpu_hours));
+  if (f.spare_cost) add("cost of spare hosts, in the cost", scaled(*f.spare_cost));
+  if (f.spare_energy_j) add("energy of spare hosts, in the energy", scaled(*f.spare_energy_j / 3600) + "Wh");
   add("spare hosts for 99 %", fmt::format("{}", g.spares_needed));
   return s;
 }

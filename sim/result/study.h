@@ -61,7 +61,9 @@ struct SearchRecord {
   std::vector<LayoutRecord> ranked;  // simulated ones, fastest first
   std::vector<ExclusionRecord> exclusions;
   double screen_seconds = 0, simulate_seconds = 0;
-  double capacity_bytes = 0;  // of one GPU
+  double capacity_bytes = 0;      // of one GPU
+  double usable_bytes = 0;        // of them, by the study's limit
+  double least_memory_bytes = 0;  // of the layouts that divide, the one that needs least; 0: none divides
 };
 
 /// Checkpoints and failures of a run.
@@ -88,6 +90,8 @@ struct PlanFigures {
   std::optional<double> train_s, gpu_hours;          // for the tokens asked for, at that goodput
   std::optional<double> cost, cost_per_1e12_tokens;  // in the study's currency
   std::optional<double> energy_j;
+  /// Of these, what hosts that stand by take; absent without any. GPU-hours above are those that train.
+  std::optional<double> spare_gpu_hours, spare_cost, spare_energy_j;
 };
 
 /// One cluster of a study, at one point of its sweeps.
@@ -99,6 +103,7 @@ struct ClusterRecord {
   SearchRecord search;
   std::vector<PlanFigures> figures;  // by search.ranked
   std::string why_not;               // of the best layout: the constraint that it breaks; "" none
+  bool between = false;              // a size that the study does not list, tried for its goal
   [[nodiscard]] bool has_layout() const { return !search.ranked.empty(); }
 };
 
@@ -115,9 +120,11 @@ struct ScalingCurve {
   std::optional<std::int64_t> knee;  // the last count whose added GPUs still gave half of what they could
 };
 
-/// A layout on a cluster that no other beats in time, memory and cost together.
+/// A layout on a cluster that no other beats in time, memory and cost together; `alike` others come to the
+/// same.
 struct FrontPoint {
   std::size_t cluster = 0, layout = 0;
+  std::int64_t alike = 0;
 };
 
 /// The input of a figure, and whether it was measured, fitted or assumed.
