@@ -102,6 +102,9 @@ RecordTable candidates_table(const Study& study) {
                       {"cost", money},
                       {"cost_per_1e12_tokens", money},
                       {"energy", "J"},
+                      {"spare_gpu_hours", ""},
+                      {"spare_cost", money},
+                      {"spare_energy", "J"},
                       {"constraint", "", kLeft}},
           .rows = {}};
 }
@@ -118,7 +121,8 @@ std::vector<CellModel> candidate_cells(const ClusterRecord& c, std::size_t i) {
     cells.push_back(number(part));
   cells.push_back(bytes_cell(s.memory_bytes()));
   cells.push_back(f.failures ? number(f.goodput, 6) : CellModel{});
-  for (const auto& figure : {f.train_s, f.gpu_hours, f.cost, f.cost_per_1e12_tokens, f.energy_j})
+  for (const auto& figure : {f.train_s, f.gpu_hours, f.cost, f.cost_per_1e12_tokens, f.energy_j,
+                             f.spare_gpu_hours, f.spare_cost, f.spare_energy_j})
     cells.push_back(number(figure));
   cells.push_back(name_cell(c.why_not));
   return cells;

@@ -41,6 +41,7 @@ std::string sentence_of(const Study& study, std::size_t number) {
   if (f.failures) text += fmt::format(", goodput {}", percent(f.goodput));
   if (f.train_s) text += fmt::format("; {} for {} tokens", time_text(*f.train_s), scaled_text(*study.tokens));
   if (f.gpu_hours) text += fmt::format(", {} GPU-hours", scaled_text(*f.gpu_hours));
+  if (f.spare_gpu_hours) text += fmt::format(" and {} of spare hosts", scaled_text(*f.spare_gpu_hours));
   if (f.cost) text += ", " + money_text(*f.cost, study.currency);
   return text;
 }
@@ -188,7 +189,8 @@ RecordTable front_section(const Study& study) {
                       f.cost_per_1e12_tokens
                           ? money_cell(*f.cost_per_1e12_tokens, study.currency)
                           : CellModel{scaled_text(gpu_hours) + " GPU-hours", exact(gpu_hours)},
-                      name_cell(c.search.ranked[p.layout].layout)});
+                      name_cell(c.search.ranked[p.layout].layout +
+                                (p.alike > 0 ? fmt::format(" (and {} alike)", p.alike) : ""))});
   }
   return t;
 }
@@ -231,6 +233,14 @@ RecordTable goodput_section(const ClusterRecord& c) {
   add("goodput by simulation", share_cell(g.simulated));
   add("of the time without enough hosts", share_cell(g.waiting));
   add("spare hosts", count_cell(g.spares));
+  const PlanFigures& f = c.figures.front();
+  if (f.spare_gpu_hours)
+    add("GPU-hours of spare hosts, beside those that train", scaled_cell(*f.spare_gpu_hours));
+  if (f.spare_cost)
+    add("cost of spare hosts, in the cost", {scaled_text(*f.spare_cost), exact(*f.spare_cost)});
+  if (f.spare_energy_j)
+    add("energy of spare hosts, in the energy",
+        {scaled_text(*f.spare_energy_j / 3600) + "Wh", exact(*f.spare_energy_j)});
   add("spare hosts for 99 %", count_cell(g.spares_needed));
   return t;
 }

@@ -134,13 +134,15 @@ std::int64_t second_table(const std::vector<Layer>& layers, const Workload& w) {
                w.model.transformer->hidden);
 }
 
-// Activations are gone when the gradients' copy is made; the allocator gives part of their memory to it.
-Bytes gradient_copy(const MemoryUse& use, const Workload& w, std::int64_t ranks) {
-  const FrameworkMemory& m = w.framework->memory;
-  if (!m.flattens_gradients || w.parallel.sharding != Sharding::kZero1 || ranks < 2) return Bytes();
-  const std::int64_t copy = plus(use.gradients.count(), use.gradients.count() / (2 * ranks));
+// Parameters that are gathered tensor by tensor stand twice more, as the list that they are gathered into and
+// as what the collective fills, and the rank's own part a third time (PyTorch's _flatten_dense_tensors and
+// ProcessGroupNCCL::allgather). Activations have gone by then; the allocator gives part of their memory to
+// it.
+Bytes gathered_copies(const MemoryUse& use, const Workload& w, std::int64_t ranks) {
+  if (!cuts_tensors(w) || ranks < 2) return Bytes();
+  const std::int64_t copy = plus(times(2, use.parameters.count()), use.parameters.count() / ranks);
   const std::int64_t held = plus(use.activations.count(), use.buffers.count());
-  const Bytes both = part_of(std::min(copy, held), m.unshared);
+  const Bytes both = part_of(std::min(copy, held), w.framework->memory.unshared);
   return both + Bytes(std::max<std::int64_t>(copy - held, 0));
 }
 
@@ -191,7 +193,7 @@ MemoryUse stage_memory(const std::vector<Layer>& layers, const Workload& w, std:
     use.activations_without_recompute =
         Bytes(plus(times(all_whole, chunks_in_flight) / w.parallel.virtual_stages, logits));
   use.buffers = part_of(plus(held, largest), w.framework->memory.allocator);
-  use.buffers += gradient_copy(use, w, layout.size("shard"));
+  use.buffers += gathered_copies(use, w, layout.size("shard"));
   static_cast<void>(plus(plus(use.parameters.count(), use.gradients.count()),
                          plus(use.optimizer.count(), use.activations.count())));
   return use;

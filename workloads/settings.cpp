@@ -4,6 +4,7 @@
 
 #include "sim/base/unit_text.h"
 #include "workloads/strategies/ddp.h"
+#include "workloads/strategies/step_builder.h"
 
 namespace busbar {
 
@@ -66,6 +67,10 @@ void add_layout(const Workload& w, Settings& s) {
   if (w.parallel.cp > 1) s.emplace_back("context.method", name_of(w.context));
   if (!w.parallel.stages.empty())
     s.emplace_back("stages.layers", fmt::format("{}", fmt::join(w.parallel.stages, " ")));
+  if (w.parallel.sharding == Sharding::kZero1) {
+    s.emplace_back("optimizer.cut", cuts_tensors(w) ? "tensors" : "buckets");
+    if (cuts_tensors(w)) s.emplace_back("launch.copy", to_exact_text(copy_launch(w.launch)));
+  }
   add_launches(w, s);
   add_experts(w, s);
   if (w.jitter.lognormal == 0) return;

@@ -72,6 +72,12 @@ bool shards(Sharding sharding) {
 
 std::span<const Strategy> strategies() { return kStrategies; }
 
+bool cuts_tensors(const Workload& w) {
+  return w.parallel.sharding == Sharding::kZero1 &&
+         w.optimizer.cut.value_or(w.framework->zero1_cuts_tensors ? ZeroCut::kTensors : ZeroCut::kBuckets) ==
+             ZeroCut::kTensors;
+}
+
 LayerCut cut_of(const Workload& w) {
   return {.tp = w.parallel.tp,
           .cp = w.parallel.cp,

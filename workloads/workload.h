@@ -66,11 +66,18 @@ struct LaunchSpec {
   std::optional<Time> forward, backward;  // of one block
   Time member;                            // of one collective, for each rank of its group
   Time message;                           // of one message between stages, at either end
+  std::optional<Time> copy;               // of one part of a tensor (ZeroCut::kTensors)
 };
+
+/// What ZeRO-1 cuts over its ranks. kBuckets: flat buffers of many tensors (DeepSpeed). kTensors: each tensor
+/// by itself (Nanotron): one all_reduce sums all gradients when backward has ended, one all_gather brings the
+/// updated parameters, and every rank's part of every tensor is then copied to its place.
+enum class ZeroCut : std::uint8_t { kBuckets, kTensors };
 
 struct OptimizerSpec {
   std::string kind = "adamw";  // adamw, sgd, none
   DataType state = DataType::kFp32;
+  std::optional<ZeroCut> cut;  // of zero1; none: the framework's
 };
 
 enum class PipelineSchedule : std::uint8_t { kGpipe, k1f1b, kInterleaved, kZeroBubbleH1, kZeroBubble2p };
@@ -139,6 +146,9 @@ struct Workload {
   ContextMethod context = ContextMethod::kRing;
   const Framework* framework = &frameworks().front();
 };
+
+/// Whether the workload's sharding is ZeRO-1 that cuts each tensor by itself.
+[[nodiscard]] bool cuts_tensors(const Workload& workload);
 
 /// The cut of the model that one rank sees.
 [[nodiscard]] LayerCut cut_of(const Workload& workload);

@@ -229,21 +229,24 @@ OverlapSpec read_overlap(const JsonValue& value, OverlapSpec overlap) {
 }
 
 LaunchSpec read_launch(const JsonValue& value) {
-  value.only_keys({"forward", "backward", "member", "message"});
+  value.only_keys({"forward", "backward", "member", "message", "copy"});
   LaunchSpec launch;
   if (const auto time = value.find("forward")) launch.forward = time->time();
   if (const auto time = value.find("backward")) launch.backward = time->time();
   if (const auto time = value.find("member")) launch.member = time->time();
   if (const auto time = value.find("message")) launch.message = time->time();
+  if (const auto time = value.find("copy")) launch.copy = time->time();
   return launch;
 }
 
 OptimizerSpec read_optimizer(const JsonValue& value) {
   static constexpr std::array<std::string_view, 3> kKinds = {"adamw", "sgd", "none"};
-  value.only_keys({"kind", "state", "distributed"});
+  static constexpr std::array<std::string_view, 2> kCuts = {"buckets", "tensors"};
+  value.only_keys({"kind", "state", "distributed", "cut"});
   OptimizerSpec optimizer;
   if (const auto kind = value.find("kind")) optimizer.kind = kKinds[read_choice(*kind, kKinds)];
   if (const auto state = value.find("state")) optimizer.state = read_storage_type(*state);
+  if (const auto cut = value.find("cut")) optimizer.cut = static_cast<ZeroCut>(read_choice(*cut, kCuts));
   return optimizer;
 }
 
@@ -305,9 +308,6 @@ Workload read_workload(const JsonDocument& document) {
   if (const auto context = root.find("context")) workload.context = read_context(*context);
   if (const auto stages = root.find("stages")) workload.parallel.stages = read_stages(*stages);
   workload.framework = &read_framework(root, workload.parallel.sharding);
-  // A copy of all gradients is sent when all are there.
-  if (workload.parallel.sharding == Sharding::kZero1)
-    workload.overlap.dp = !workload.framework->memory.flattens_gradients;
   if (workload.framework->reduces_at_end) workload.overlap.dp = false;
   if (workload.framework->waits_for_messages) workload.overlap.pp = false;
   if (const auto overlap = root.find("overlap")) workload.overlap = read_overlap(*overlap, workload.overlap);

@@ -119,7 +119,8 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
     return 0;
   }
   if (!o.html.empty()) require_html();
-  check_outputs(std::vector<std::string>{o.markdown, o.csv, o.json, o.html, o.database},
+  const bool keeps = !o.database.empty() && !may_only_be_read(o.database);
+  check_outputs(std::vector<std::string>{o.markdown, o.csv, o.json, o.html, keeps ? o.database : ""},
                 std::vector<std::string>{o.study, o.calibration});
   const std::unique_ptr<PlanInputs> inputs = load_plan(o);
   const auto threads = static_cast<std::size_t>(o.threads);
@@ -128,6 +129,11 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
   std::optional<ResultsFile> file;
   if (!o.database.empty()) {
     file.emplace(o.database);
+    if (file->is_read_only() && !o.quiet)
+      std::fputs(fmt::format("plan: {} may not be written: what it has is used, nothing new is kept\n",
+                             printable(o.database))
+                     .c_str(),
+                 stderr);
     evaluate = tasks_kept_in(*file, inputs->cells, std::move(evaluate), reused);
   }
   ProgressLine line;

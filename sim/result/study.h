@@ -64,7 +64,7 @@ struct SearchRecord {
   double screen_seconds = 0, simulate_seconds = 0;
   double capacity_bytes = 0;  // of one GPU
   double usable_bytes = 0;    // of that, by the study's constraint
-  /// Of the layouts that do not fit, the one that needs least; "" and 0 where all fit.
+  /// Of the layouts that divide, the one that needs least; "" and 0 where none divides.
   std::string least_layout;
   double least_bytes = 0;
 };
@@ -93,6 +93,8 @@ struct PlanFigures {
   std::optional<double> train_s, gpu_hours;          // for the tokens asked for, at that goodput
   std::optional<double> cost, cost_per_1e12_tokens;  // in the study's currency
   std::optional<double> energy_j;
+  /// Of these, what hosts that stand by take; absent without any. GPU-hours above are those that train.
+  std::optional<double> spare_gpu_hours, spare_cost, spare_energy_j;
 };
 
 /// One cluster of a study, at one point of its sweeps.
@@ -107,6 +109,7 @@ struct ClusterRecord {
   std::string why_not;                    // of the best layout: the constraint that it breaks; "" none
   /// By how much it misses the constraint that it misses most, as a share of what is allowed.
   std::optional<double> misses;
+  bool between = false;  // a size that the study does not list, tried for its goal
   [[nodiscard]] bool has_layout() const { return !search.ranked.empty(); }
 };
 
@@ -126,9 +129,11 @@ struct ScalingCurve {
   std::optional<std::int64_t> knee;  // the last count whose added GPUs still gave half of what they could
 };
 
-/// A layout on a cluster that no other beats in time, memory and cost together.
+/// A layout on a cluster that no other beats in time, memory and cost together; `alike` others come to the
+/// same.
 struct FrontPoint {
   std::size_t cluster = 0, layout = 0;
+  std::int64_t alike = 0;
 };
 
 /// The input of a figure, and whether it was measured, fitted or assumed.

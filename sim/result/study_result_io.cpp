@@ -46,6 +46,9 @@ Json candidate_json(const LayoutRecord& layout, const PlanFigures& f) {
   put(j, "cost", f.cost);
   put(j, "cost_per_1e12_tokens", f.cost_per_1e12_tokens);
   put(j, "energy_J", f.energy_j);
+  put(j, "spare_gpu_hours", f.spare_gpu_hours);
+  put(j, "spare_cost", f.spare_cost);
+  put(j, "spare_energy_J", f.spare_energy_j);
   return j;
 }
 
@@ -86,6 +89,7 @@ Json cluster_json(const ClusterRecord& c) {
          {"hosts", c.hosts}, {"ports", c.ports},     {"global_batch", c.global_batch}};
   if (!c.why_not.empty()) j["why_not"] = c.why_not;
   put(j, "misses", c.misses);
+  if (c.between) j["between"] = true;
   j["search"] = search_json(c.search);
   if (c.has_layout() && c.figures.front().failures)
     j["failures"] = failures_json(*c.figures.front().failures);
@@ -111,7 +115,7 @@ Json curve_json(const ScalingCurve& curve) {
 void add_answer(Json& j, const Study& study) {
   j["front"] = Json::array();
   for (const FrontPoint& p : study.front)
-    j["front"].push_back({{"cluster", p.cluster}, {"layout", p.layout}});
+    j["front"].push_back({{"cluster", p.cluster}, {"layout", p.layout}, {"alike", p.alike}});
   if (study.best) j["best"] = *study.best;
   if (study.runner_up) j["runner_up"] = *study.runner_up;
   j["changes"] = study.changes;

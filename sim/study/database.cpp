@@ -1,7 +1,9 @@
 #include "sim/study/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -70,10 +72,33 @@ void refuse_stumps(const std::string& path) {
                .given = fmt::format("a file of {} bytes", size)});
 }
 
+bool may_write(const std::string& path) { return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0; }
+
+// As a URI (https://www.sqlite.org/uri.html). Immutable: without the files beside it that only a writer
+// makes.
+std::string read_only_name(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#')
+      uri += fmt::format("%{:02x}", static_cast<unsigned>(c));
+    else
+      uri += c;
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
+
+bool may_only_be_read(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return !may_write(path) || !may_write(folder.empty() ? "." : folder);
+}
 
 struct ResultsFile::Impl {
   std::string path;
+  bool read_only = false;
   sqlite3* db = nullptr;
   Statement find, add;
 
@@ -117,13 +142,20 @@ struct ResultsFile::Impl {
 ResultsFile::ResultsFile(const std::string& path) : impl_(std::make_unique<Impl>()) {
   impl_->path = path;
   refuse_stumps(path);
-  impl_->check(sqlite3_open(path.c_str(), &impl_->db));
+  impl_->read_only = may_only_be_read(path);
+  if (impl_->read_only)
+    impl_->check(sqlite3_open_v2(read_only_name(path).c_str(), &impl_->db,
+                                 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr));
+  else
+    impl_->check(sqlite3_open(path.c_str(), &impl_->db));
   sqlite3_busy_timeout(impl_->db, kPatience_ms);
   impl_->refuse_others();
-  impl_->check(sqlite3_exec(impl_->db, kOpen, nullptr, nullptr, nullptr));
+  if (!impl_->read_only) impl_->check(sqlite3_exec(impl_->db, kOpen, nullptr, nullptr, nullptr));
   impl_->find = impl_->prepare("SELECT figures, failure, layout FROM steps WHERE key = ?");
-  impl_->add = impl_->prepare("INSERT OR IGNORE INTO steps VALUES (?, ?, ?, ?)");
+  if (!impl_->read_only) impl_->add = impl_->prepare("INSERT OR IGNORE INTO steps VALUES (?, ?, ?, ?)");
 }
+
+bool ResultsFile::is_read_only() const { return impl_->read_only; }
 
 ResultsFile::~ResultsFile() = default;
 
@@ -148,6 +180,7 @@ std::optional<StepFigures> ResultsFile::find(const std::string& key) const {
 }
 
 void ResultsFile::add(const std::string& key, const std::string& layout, const StepFigures& figures) {
+  if (impl_->read_only) return;
   const std::string texts[] = {key, layout, packed(figures), figures.failure};
   for (int i = 0; i < 4; ++i) impl_->bind(impl_->add, i + 1, texts[i]);
   impl_->check(sqlite3_step(impl_->add.get()));

@@ -17,6 +17,7 @@ namespace busbar {
 /// One file, which several studies may use at once. A result is whole or not there, whenever a process dies.
 /// Errors: Error, kSystem where the file cannot be opened, is damaged or the disk is full; kInput where it is
 /// another program's (it is left as it is) or a row holds no step's figures. Not thread-safe.
+/// A file that may be read and not written serves what it has, and takes nothing.
 class ResultsFile {
  public:
   explicit ResultsFile(const std::string& path);
@@ -28,11 +29,15 @@ class ResultsFile {
   /// `layout` is for people who look into the file.
   void add(const std::string& key, const std::string& layout, const StepFigures& figures);
   [[nodiscard]] std::int64_t size() const;
+  [[nodiscard]] bool is_read_only() const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Whether there is such a file, and this user may not write it or the folder it is in.
+[[nodiscard]] bool may_only_be_read(const std::string& path);
 
 /// `inner`, asked only for what the file lacks; each of its answers is written as it comes. `reused` counts
 /// the others.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/error.h"
+
 namespace busbar {
 
 namespace {
@@ -14,6 +16,20 @@ constexpr double kStateBytes = 12;
 constexpr double kSpareProbability = 0.99;
 // Drawn runs are long enough for some thousand failures at the best interval, and not longer than that.
 constexpr double kDrawnFailures = 2000;
+
+// Hosts that stand by are as those that train, with as many ports each, rounded up.
+ClusterSize spares_of(const FigureInputs& inputs) {
+  const ClusterSize& size = inputs.size;
+  if (inputs.failures.spares == 0 || size.hosts == 0) return {};
+  const auto part = [&](std::int64_t of) {
+    return (checked_mul(of, inputs.failures.spares, "what spare hosts have") + size.hosts - 1) / size.hosts;
+  };
+  return {.gpus = part(size.gpus), .hosts = inputs.failures.spares, .ports = part(size.ports)};
+}
+
+ClusterSize sum_of(const ClusterSize& a, const ClusterSize& b) {
+  return {.gpus = a.gpus + b.gpus, .hosts = a.hosts + b.hosts, .ports = a.ports + b.ports};
+}
 
 }  // namespace
 
@@ -76,12 +92,17 @@ PlanFigures plan_figures(const StepFigures& step, const FigureInputs& inputs,
   f.failures = failures;
   if (failures) f.goodput = failures->simulated;
   const double per_1e12 = 1e12 / f.tokens_per_s / std::max(f.goodput, 1e-9);
-  f.cost_per_1e12_tokens = cost_of(inputs.prices, inputs.size, per_1e12);
+  const ClusterSize spares = spares_of(inputs), all = sum_of(inputs.size, spares);
+  f.cost_per_1e12_tokens = cost_of(inputs.prices, all, per_1e12);
   if (!pure_s) return f;
   f.train_s = *pure_s / std::max(f.goodput, 1e-9);
   f.gpu_hours = *f.train_s * gpus / kHour;
-  f.cost = cost_of(inputs.prices, inputs.size, *f.train_s);
-  f.energy_j = energy_of(inputs.prices, inputs.size, *f.train_s);
+  f.cost = cost_of(inputs.prices, all, *f.train_s);
+  f.energy_j = energy_of(inputs.prices, all, *f.train_s);
+  if (spares.hosts == 0) return f;
+  f.spare_gpu_hours = *f.train_s * static_cast<double>(spares.gpus) / kHour;
+  f.spare_cost = cost_of(inputs.prices, spares, *f.train_s);
+  f.spare_energy_j = energy_of(inputs.prices, spares, *f.train_s);
   return f;
 }
 

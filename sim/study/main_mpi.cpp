@@ -22,6 +22,7 @@ int work(const busbar::PlanOptions& options) {
     pool.serve(inputs->cells, static_cast<std::size_t>(options.threads));
     return 0;
   });
+  if (pool.is_orphaned()) busbar::MpiPool::leave(exit_code);
   // 4: nothing qualifies, which the report says.
   if (exit_code != 0 && exit_code != 4) busbar::MpiPool::abort(exit_code);
   return exit_code;

@@ -1,9 +1,9 @@
 #include "sim/study/mpi_pool.h"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "sim/base/error.h"
+#include "sim/study/mpi_messages.h"
 
 namespace busbar {
 
@@ -21,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTask = 1, kAnswer = 2, kGo = 3;
+constexpr int kTask = 1, kAnswer = 2, kGo = 3;  // kAlive of MpiHeartbeat is another
 constexpr auto kNap = std::chrono::microseconds(500);
 // A candidate is given to another rank when it has taken this long, and so many times as long as any before.
 constexpr double kLeastPatience_s = 10;
@@ -29,44 +30,6 @@ constexpr double kPatience = 10;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// number, cell, candidate.
-using TaskMessage = std::array<std::int64_t, 2 + kCandidateNumbers>;
-
-TaskMessage message_of(std::size_t number, const StudyTask& task) {
-  TaskMessage m{};
-  m[0] = static_cast<std::int64_t>(number);
-  m[1] = static_cast<std::int64_t>(task.cell);
-  const auto numbers = numbers_of(task.candidate);
-  std::copy(numbers.begin(), numbers.end(), m.begin() + 2);
-  return m;
-}
-
-StudyTask task_of(const TaskMessage& m) {
-  std::array<std::int64_t, kCandidateNumbers> numbers{};
-  std::copy(m.begin() + 2, m.end(), numbers.begin());
-  return {static_cast<std::size_t>(m[1]), candidate_of(numbers)};
-}
-
-/// The number of the task, the figures, and the text of a failure.
-std::vector<char> answer_of(std::int64_t number, const StepFigures& figures) {
-  std::vector<double> numbers = {static_cast<double>(number)};
-  for (const auto n : kStepNumbers) numbers.push_back(figures.*n);
-  const auto* bytes = reinterpret_cast<const char*>(numbers.data());
-  std::vector<char> message(bytes, bytes + numbers.size() * sizeof(double));
-  message.insert(message.end(), figures.failure.begin(), figures.failure.end());
-  return message;
-}
-
-std::pair<std::size_t, StepFigures> read_answer(const std::vector<char>& message) {
-  std::array<double, 1 + kStepNumbers.size()> numbers{};
-  BUSBAR_CHECK(message.size() >= sizeof(numbers));
-  std::copy_n(message.data(), sizeof(numbers), reinterpret_cast<char*>(numbers.data()));
-  StepFigures figures;
-  for (std::size_t i = 0; i < kStepNumbers.size(); ++i) figures.*kStepNumbers[i] = numbers[i + 1];
-  figures.failure.assign(message.begin() + sizeof(numbers), message.end());
-  return {static_cast<std::size_t>(numbers[0]), figures};
 }
 
 StepFigures simulate_task(const std::vector<Cell>& cells, const StudyTask& task) {
@@ -189,6 +152,7 @@ class MpiPool::Master {
     for (std::size_t i = 0; i < tasks_.size(); ++i)
       if (!answered_[i] && seconds_since(given_[i]) > patience) {
         pool_.silent_[given_to_[i]] = given_to_[i] != 0;
+        if (given_to_[i] != 0 && pool_.heart_) pool_.heart_->leave_out(given_to_[i]);
         given_[i] = Clock::now();
         waiting_.push_back(i);
       }
@@ -212,22 +176,23 @@ class MpiPool::Master {
 
 MpiPool::MpiPool() {
   int provided = 0, rank = 0, size = 1;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   rank_ = rank;
   size_ = size;
   silent_.assign(static_cast<std::size_t>(size), true);
+  // Another thread speaks while the main one reads, screens and reports: where MPI allows that.
+  beats_ = provided == MPI_THREAD_MULTIPLE;
+  if (beats_ && rank_ == 0) heart_ = std::make_unique<MpiHeartbeat>(silent_.size());
 }
 
 // MPI_Finalize would wait for a rank that died, and MPI_Abort does too where the launcher goes on without it.
 MpiPool::~MpiPool() {
   if (std::uncaught_exceptions() > 0) return;
+  heart_.reset();  // before the last messages: nothing comes after them
   if (rank_ == 0) lost_ranks_ = !dismiss();
-  if (lost_ranks_) {
-    std::fflush(nullptr);
-    std::_Exit(0);
-  }
+  if (lost_ranks_) leave(0);
   MPI_Finalize();
 }
 
@@ -303,17 +268,28 @@ void MpiPool::serve(const std::vector<Cell>& cells, std::size_t threads) {
   threads = std::max<std::size_t>(1, threads);
   Servants servants(cells, threads);
   for (std::size_t t = 0; t < threads; ++t) MPI_Send(nullptr, 0, MPI_BYTE, 0, kAnswer, MPI_COMM_WORLD);
+  MpiSilence silence;
   for (;;) {
     int there = 0;
     MPI_Status status;
     MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
-    if (there != 0 && status.MPI_TAG == kGo) {
+    if (there != 0) silence.end();
+    if (beats_ && silence.is_too_long()) {
+      orphaned_ = true;
+      throw Error(
+          {.kind = ErrorKind::kSystem,
+           .where = "MPI",
+           .message = fmt::format("rank 0 has said nothing for {:.0f} s: it has died", MpiSilence::kMost_s),
+           .suggestion = "start again with the same --database: what came is in it"});
+    }
+    if (there != 0 && status.MPI_TAG == MpiHeartbeat::kAlive) {
+      MPI_Recv(nullptr, 0, MPI_BYTE, 0, MpiHeartbeat::kAlive, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (there != 0 && status.MPI_TAG == kGo) {
       std::int64_t lost = 0;
       MPI_Recv(&lost, 1, MPI_INT64_T, 0, kGo, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       lost_ranks_ = lost != 0;
       return;
-    }
-    if (there != 0) {
+    } else if (there != 0) {
       TaskMessage message{};
       MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_INT64_T, 0, kTask, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
@@ -337,6 +313,11 @@ bool MpiPool::dismiss() {
   for (std::size_t rank = 1; rank < silent_.size(); ++rank)
     if (!silent_[rank]) MPI_Send(&lost, 1, MPI_INT64_T, static_cast<int>(rank), kGo, MPI_COMM_WORLD);
   return lost == 0;
+}
+
+void MpiPool::leave(int exit_code) {
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
 }
 
 void MpiPool::abort(int exit_code) {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "sim/study/mpi_heartbeat.h"
 #include "sim/study/study.h"
 
 namespace busbar {
@@ -25,10 +27,14 @@ class MpiPool {
 
   /// Of rank 0. `threads` simulate beside it; 0: one.
   [[nodiscard]] EvaluateTasks tasks(const std::vector<Cell>& cells, std::size_t threads);
-  /// Of the others, until dismissed. `threads` candidates at once; 0: one.
+  /// Of the others, until dismissed. `threads` candidates at once; 0: one. Errors: kSystem where rank 0 has
+  /// died; then is_orphaned().
   void serve(const std::vector<Cell>& cells, std::size_t threads);
   /// Of rank 0, at the end: lets the others go. True: all of them answered to the last.
   bool dismiss();
+  [[nodiscard]] bool is_orphaned() const { return orphaned_; }
+  /// Ends this process alone, without the others: MPI's own ways wait for those that died.
+  [[noreturn]] static void leave(int exit_code);
   /// Ends every process of the job.
   [[noreturn]] static void abort(int exit_code);
 
@@ -40,7 +46,8 @@ class MpiPool {
   std::vector<bool> silent_;       // by rank: nothing was heard of it, or not for too long
   std::vector<std::size_t> idle_;  // ranks that wait, as often as they have threads for it
   std::size_t numbered_ = 0;       // tasks so far
-  bool lost_ranks_ = false;
+  bool lost_ranks_ = false, beats_ = false, orphaned_ = false;
+  std::unique_ptr<MpiHeartbeat> heart_;  // of rank 0
 };
 
 }  // namespace busbar

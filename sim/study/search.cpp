@@ -15,7 +15,6 @@ namespace busbar {
 
 namespace {
 
-constexpr const char* kMemory = "does not fit in the GPU's memory";
 constexpr const char* kBound = "cannot be as fast as the best found: its lower bound is above that";
 constexpr const char* kBehind = "behind the simulated ones by the closed form; its bound is below the best";
 constexpr const char* kTwin =
@@ -83,22 +82,20 @@ void Search::screen() {
     s.least_s = screened.least_s;
   });
   for (Screening& s : all) {
-    if (s.memory_bytes <= usable) {
-      screened_.push_back(s);
-      continue;
-    }
-    exclude(found_.excluded, kMemory, s.candidate);
     if (!least_ || s.memory_bytes < least_->memory_bytes) least_ = s;
+    if (s.memory_bytes > usable)
+      exclude(found_.excluded, reason::kMemory, s.candidate);
+    else
+      screened_.push_back(s);
   }
   std::sort(screened_.begin(), screened_.end(), comes_first);
   done_.assign(screened_.size(), false);
   set_twins_aside();
-  for (std::size_t i = 0; i < screened_.size() && order_.size() < options_.simulate; ++i)
+  for (std::size_t i = 0; i < screened_.size(); ++i)
     if (!is_twin(i)) order_.push_back(i);
   ranked_ = order_.size();
   if (options_.simulate > 0)
-    for (const std::size_t i : memory_front())
-      if (std::find(order_.begin(), order_.end(), i) == order_.end()) order_.push_back(i);
+    for (const std::size_t i : memory_front()) order_.push_back(i);
   screen_seconds_ = seconds_since(begin);
 }
 
@@ -147,14 +144,22 @@ std::vector<std::size_t> Search::memory_front() const {
   return front;
 }
 
-// The front's layouts are wanted for their memory: no bound on their time leaves them out.
+// What its bound rules out costs nothing of the allowance. The front's layouts are wanted for their memory:
+// no bound on their time leaves them out.
+bool Search::is_wanted(std::size_t i) const {
+  if (at_ < ranked_) return best_s_ == 0 || screened_[i].least_s <= best_s_;
+  return !done_[i] && std::find(asked_.begin(), asked_.end(), i) == asked_.end();
+}
+
 std::vector<Candidate> Search::next() {
   asked_.clear();
   if (at_ == order_.size() && !twins_asked_) ask_for_twins();
   for (; at_ < order_.size() && asked_.size() < options_.batch; ++at_) {
-    const std::size_t i = order_[at_];
-    if (at_ < ranked_ && best_s_ > 0 && screened_[i].least_s > best_s_) continue;
-    asked_.push_back(i);
+    if (at_ < ranked_ && spent_ == options_.simulate) at_ = ranked_;
+    if (at_ == order_.size()) break;
+    if (!is_wanted(order_[at_])) continue;
+    asked_.push_back(order_[at_]);
+    if (at_ < ranked_) ++spent_;
   }
   if (asked_.empty() && !twins_asked_) return next();
   std::vector<Candidate> candidates;

@@ -15,7 +15,7 @@
 namespace busbar {
 
 struct SearchOptions {
-  std::size_t simulate = 48;  // layouts to simulate at most
+  std::size_t simulate = 48;  // layouts to simulate for their speed, at most
   std::size_t batch = 16;     // of them between two looks at the bounds
   std::size_t threads = 0;    // 0: one per core. Results do not depend on it
   /// Part of the GPU's memory that a layout may fill.
@@ -61,6 +61,7 @@ class Search {
 
  private:
   [[nodiscard]] std::vector<std::size_t> memory_front() const;
+  [[nodiscard]] bool is_wanted(std::size_t i) const;
   void set_twins_aside();
   void ask_for_twins();
   /// Of two orders of ranks, the one that is tried second.
@@ -72,9 +73,10 @@ class Search {
   SearchOptions options_;
   Enumeration found_;
   std::vector<Screening> screened_;  // fastest first
-  std::optional<Screening> least_;   // of those that do not fit, the one that needs least memory
+  std::optional<Screening> least_;   // of those that divide, the one that needs least memory
   std::vector<std::size_t> order_;   // in which to simulate: indices into screened_
   std::size_t at_ = 0, ranked_ = 0;  // in order_: the next; those before this are there for their speed
+  std::size_t spent_ = 0;            // of options_.simulate
   std::vector<std::size_t> asked_;
   std::vector<std::pair<std::size_t, StepFigures>> simulated_;
   std::vector<bool> done_;

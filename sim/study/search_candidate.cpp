@@ -34,8 +34,6 @@ std::string text_of(const Candidate& c) {
   return text;
 }
 
-// The derivations of read_workload (workload_io.cpp): a copy of all gradients is sent when all are there;
-// some frameworks reduce at the end.
 Workload workload_of(const Workload& base, const Candidate& c) {
   Workload w = base;
   ParallelSpec& p = w.parallel;
@@ -55,7 +53,6 @@ Workload workload_of(const Workload& base, const Candidate& c) {
                              : std::vector<std::string>{"tp", "cp", "pp", "dp"};
   w.batch.micro = c.micro;
   w.recompute = c.recompute;
-  if (c.sharding == Sharding::kZero1 && w.framework->memory.flattens_gradients) w.overlap.dp = false;
   return w;
 }
 

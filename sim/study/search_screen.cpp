@@ -39,9 +39,19 @@ double optimizer_seconds(const Workload& w, const StageTimes& stages, const Laye
                ? static_cast<double>(elements) / static_cast<double>(layout.size(slot))
                : static_cast<double>(elements);
   };
+  const auto copied = [&](std::int64_t elements, const char* slot) {
+    return layout.size(slot) > 1 ? elements : 0;
+  };
   const double each = static_cast<double>(optimizer_bytes_per_parameter(w.precision, w.optimizer));
   const double elements = share(stages.common.front(), "shard") + share(stages.experts.front(), "edp");
-  return each == 0 ? 0 : layers.traffic_seconds(elements * each);
+  double bytes = elements * each;
+  if (each > 0)
+    bytes += static_cast<double>(gradient_pass_bytes(w) * (stages.common.front() + stages.experts.front()));
+  if (cuts_tensors(w))
+    bytes +=
+        static_cast<double>(kCopyTraffic * size_of(w.precision.parameters) *
+                            (copied(stages.common.front(), "shard") + copied(stages.experts.front(), "edp")));
+  return bytes == 0 ? 0 : layers.traffic_seconds(bytes);
 }
 
 /// Forward and backward of one microbatch with what the exchanges of sharded parameters add. While they run,
@@ -100,7 +110,7 @@ double expected_of(const Job& job) {
                          hidden_behind(s.at_start, s.at_start_first, first.forward, job.w.overlap) +
                          s.sms * (std::min(s.at_end, first.backward) + std::min(s.at_start, first.forward)) +
                          s.after;
-  return time + exposed + job.optimizer;
+  return std::max(time + exposed + job.optimizer, m * first.host + s.host);
 }
 
 /// Chains that every schedule has, the longest of them.

@@ -114,6 +114,7 @@ class Sharing {
   void sharded_optimizer(const std::string& slot, std::int64_t elements) {
     const Priced ranks = group(slot);
     if (ranks.ranks() < 2 || elements == 0) return;
+    if (cuts_tensors(w_)) return whole_gradients(slot, elements);
     const std::int64_t each = bucket_elements(w_, layout_.size(slot == "edp" ? "edp" : "dp"));
     const Pieces reduce = pieces(ranks, CollectiveKind::kReduceScatter, elements, each, w_.precision.reduce);
     const Pieces gather = pieces(ranks, CollectiveKind::kAllGather, elements, each, w_.precision.parameters);
@@ -133,6 +134,21 @@ class Sharing {
     } else {
       t_.after += gather.all;
     }
+  }
+
+  // ZeRO-1 tensor by tensor: one sum that nothing hides, one gather, and copies that the host launches.
+  void whole_gradients(const std::string& slot, std::int64_t elements) {
+    const Priced all = group(slot == "shard" ? "dp" : slot), ranks = group(slot);
+    const Pieces sum = pieces(all, CollectiveKind::kAllReduce, elements, elements, w_.precision.reduce);
+    const Pieces gather =
+        pieces(ranks, CollectiveKind::kAllGather, elements, elements, w_.precision.parameters);
+    at_end(sum);
+    t_.after += gather.all;
+    t_.least = std::max(t_.least, sum.least + gather.least);
+    std::int64_t tensors = 0;
+    for (const Layer* layer : stages_.first_layers)
+      tensors += std::ssize(slot == "edp" ? layer->expert_tensors : layer->tensors);
+    t_.host += static_cast<double>(tensors * ranks.ranks()) * copy_launch(w_.launch).seconds();
   }
 
   void replicas(std::int64_t elements) {

@@ -13,6 +13,7 @@ struct SharingTime {
   double at_start = 0, at_start_first = 0;   // gathers that the first forward overlaps; the first of them
   double at_end = 0, at_end_last = 0;        // reductions that the last backward overlaps; the last of them
   double after = 0;                          // behind the optimizer
+  double host = 0;                           // of the CPU, behind all other launches
   double sms = 0;                            // share of the SMs taken while it runs
   /// Of the gradients that only the last microbatch's backward sends, at least; of everything, at least.
   double least_at_end = 0, least = 0;

@@ -11,13 +11,6 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-constexpr const char* kCut = "tp, cp or ep does not divide the model or the sequence";
-constexpr const char* kBatch = "micro x dp does not divide the global batch";
-constexpr const char* kChunks = "more pipeline chunks than blocks to fill them";
-constexpr const char* kSchedule = "the schedule does not fit the microbatches or the sharding";
-constexpr const char* kMicro = "beyond the limit on samples per microbatch (search.most_micro)";
-constexpr const char* kContext = "beyond the limit on tokens per context rank (search.least_context_tokens)";
-
 bool allows(const std::optional<Numbers>& list, std::int64_t value) {
   return !list || std::find(list->begin(), list->end(), value) != list->end();
 }
@@ -56,20 +49,21 @@ class Walk {
   }
 
   void check_cut(const Candidate& c) {
-    if (c.cp > 1 && base_.batch.sequence / c.cp < space_.least_context_tokens) return set(kContext, "");
+    if (c.cp > 1 && base_.batch.sequence / c.cp < space_.least_context_tokens)
+      return set(reason::kContext, "");
     const LayerBatch batch{1, base_.batch.sequence, base_.precision.compute};
     if (const auto problem = cut_problem(base_.model, batch, cut_of(workload_of(base_, c))))
-      return set(kCut, *problem);
-    if (c.pp > std::max<std::int64_t>(layers_, 1)) set(kChunks, "");
+      return set(reason::kCut, *problem);
+    if (c.pp > std::max<std::int64_t>(layers_, 1)) set(reason::kChunks, "");
   }
 
   void batches(Candidate c, std::int64_t micro) {
     c.micro = micro;
     const Saved saved(*this);
     if (base_.batch.global % (micro * c.dp) != 0)
-      set(kBatch, "");
+      set(reason::kBatch, "");
     else if (micro > space_.most_micro)
-      set(kMicro, "");
+      set(reason::kMicro, "");
     for (const PipelineSchedule schedule : schedules(c)) {
       c.schedule = schedule;
       for (const std::int64_t v : chunk_counts(c)) {
@@ -100,16 +94,16 @@ class Walk {
   void check_pipeline(const Candidate& c) {
     const Workload w = workload_of(base_, c);
     if (const auto problem = schedule_problem(w.parallel, microbatches_of(w)))
-      return set(kSchedule, *problem);
-    if (c.pp * c.virtual_stages > layers_) return set(kChunks, "");
+      return set(reason::kSchedule, *problem);
+    if (c.pp * c.virtual_stages > layers_) return set(reason::kChunks, "");
     const Numbers blocks = blocks_per_chunk(layers_, w);
     if (blocks.size() > 2 && std::find(blocks.begin() + 1, blocks.end() - 1, 0) != blocks.end() - 1)
-      set(kChunks, "");
+      set(reason::kChunks, "");
   }
 
   void rest(Candidate c) {
     const Saved saved(*this);
-    if (keeps_weights_apart(c.schedule) && shards_parameters(c.sharding)) set(kSchedule, "");
+    if (keeps_weights_apart(c.schedule) && shards_parameters(c.sharding)) set(reason::kSchedule, "");
     for (const Recompute recompute : space_.recompute) {
       c.recompute = recompute;
       for (const bool outside : space_.stages_outside) {
@@ -188,6 +182,23 @@ class Walk {
 
 }  // namespace
 
+std::string_view advice_for(std::string_view why) {
+  static constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
+      {reason::kCut,
+       "gpus (their divisors become tp, cp and ep), or lists in search.tp, search.cp, search.ep"},
+      {reason::kBatch, "batch.global, to a multiple of more numbers of replicas, or gpus"},
+      {reason::kChunks, "gpus, or lists in search.pp and search.virtual_stages"},
+      {reason::kSchedule, "batch.global (more microbatches), or search.schedule"},
+      {reason::kMicro, "search.most_micro"},
+      {reason::kContext, "search.least_context_tokens, or batch.sequence"},
+      {reason::kMemory,
+       "gpus (more of them), constraints.memory, or search.recompute and search.sharding if they are "
+       "limited"}};
+  for (const auto& [known, advice] : kAdvice)
+    if (known == why) return advice;
+  return "";
+}
+
 void exclude(Exclusions& exclusions, const std::string& reason, const Candidate& candidate,
              std::int64_t count) {
   Exclusion& exclusion = exclusions[reason];
@@ -204,6 +215,25 @@ std::vector<std::int64_t> divisors_of(std::int64_t number) {
   }
   small.insert(small.end(), large.rbegin(), large.rend());
   return small;
+}
+
+bool divides_evenly(const Workload& base, const SearchSpace& space, std::int64_t gpus) {
+  const auto& dims = base.model.transformer;
+  if (!dims) return false;
+  for (const std::int64_t dp : divisors_of(gpus)) {
+    if (base.batch.global % dp != 0) continue;
+    for (const std::int64_t pp : divisors_of(gpus / dp)) {
+      if (dims->layers % pp != 0 || !allows(space.pp, pp)) continue;
+      for (const std::int64_t tp : divisors_of(gpus / dp / pp)) {
+        const std::int64_t cp = gpus / dp / pp / tp;
+        const bool long_enough = cp == 1 || base.batch.sequence / cp >= space.least_context_tokens;
+        if (dims->heads % tp == 0 && base.batch.sequence % cp == 0 && long_enough && allows(space.tp, tp) &&
+            allows(space.cp, cp))
+          return true;
+      }
+    }
+  }
+  return false;
 }
 
 Enumeration enumerate(const Workload& base, const SearchSpace& space, std::int64_t gpus,

@@ -1,6 +1,7 @@
 // The searches that a study consists of.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/error.h"
@@ -13,6 +14,9 @@
 namespace busbar {
 
 namespace {
+
+constexpr std::int64_t kFinest = 64;       // parts of a listed size that those up to the next differ by
+constexpr std::int64_t kMostSizes = 1024;  // of a cluster
 
 std::string with_hosts(const std::string& topology, std::int64_t hosts) {
   auto json = nlohmann::ordered_json::parse(topology);
@@ -58,6 +62,26 @@ Cell cell_of(const Point& point, const ClusterSpec& cluster, std::int64_t gpus, 
   return cell;
 }
 
+// Whole hosts between the smallest and the largest listed size, and the listed ones.
+std::vector<std::int64_t> sizes_of(const StudySpec& spec, const ClusterSpec& cluster, bool weak) {
+  if (weak || !spec.constraints.given()) return cluster.gpus;
+  std::vector<std::int64_t> sizes;
+  const std::int64_t unit = cluster.gpus_per_host;
+  for (std::size_t i = 0; i < cluster.gpus.size(); ++i) {
+    sizes.push_back(cluster.gpus[i]);
+    if (i + 1 == cluster.gpus.size()) break;
+    const std::int64_t step = std::max<std::int64_t>(1, cluster.gpus[i] / unit / kFinest) * unit;
+    for (std::int64_t gpus = cluster.gpus[i] + step; gpus < cluster.gpus[i + 1]; gpus += step)
+      if (std::ssize(sizes) < kMostSizes && divides_evenly(spec.base, spec.space, gpus))
+        sizes.push_back(gpus);
+  }
+  return sizes;
+}
+
+bool is_listed(const ClusterSpec& cluster, std::int64_t gpus) {
+  return std::find(cluster.gpus.begin(), cluster.gpus.end(), gpus) != cluster.gpus.end();
+}
+
 }  // namespace
 
 std::vector<Cell> cells_of(const JsonDocument& study, const StudySpec& whole, const Profile& profile,
@@ -70,9 +94,11 @@ std::vector<Cell> cells_of(const JsonDocument& study, const StudySpec& whole, co
     const Point shared{spec, point.name, profile, profile_key};
     for (const ClusterSpec& cluster : spec.clusters)
       for (const bool weak : {false, true})
-        for (const std::int64_t gpus : cluster.gpus)
-          if ((weak && spec.weak && cluster.gpus.size() > 1) || (!weak && spec.strong))
+        for (const std::int64_t gpus : sizes_of(spec, cluster, weak))
+          if ((weak && spec.weak && cluster.gpus.size() > 1) || (!weak && spec.strong)) {
             cells.push_back(cell_of(shared, cluster, gpus, weak));
+            cells.back().between = !is_listed(cluster, gpus);
+          }
   }
   return cells;
 }

@@ -36,6 +36,12 @@ bool beats(const Axes& a, const Axes& b) {
   return better;
 }
 
+bool is_same(const Axes& a, const Axes& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::abs(a[i] - b[i]) > kSameStep * std::abs(b[i])) return false;
+  return true;
+}
+
 double rate_of(const ClusterRecord& c) { return c.figures.front().tokens_per_s * c.figures.front().goodput; }
 
 bool beyond_knee(const Study& study, const ClusterRecord& c) {
@@ -89,6 +95,19 @@ void add_cheapest(Study& study, const std::vector<std::size_t>& order) {
       fmt::format("{} keeps them too and costs least: {:.2f} times as much as the recommended, in {}",
                   title_of(study.clusters[*cheapest]), *cost(*cheapest) / *cost(order.front()),
                   duration_text(study.clusters[*cheapest].figures.front().train_s.value_or(0))));
+}
+
+// Whether a smaller one would do was tried, down to the next size that divides evenly.
+void add_next_smaller(Study& study) {
+  if (!study.best) return;
+  const ClusterRecord& best = study.clusters[*study.best];
+  for (std::size_t i = *study.best; i-- > 0;) {
+    const ClusterRecord& c = study.clusters[i];
+    if (c.name != best.name || c.variant != best.variant || c.scaling != best.scaling) continue;
+    study.changes.push_back(fmt::format("{}, the next smaller size tried, {}", title_of(c),
+                                        c.why_not.empty() ? "keeps the goal too" : c.why_not));
+    return;
+  }
 }
 
 // What is between the first and the second.
@@ -176,6 +195,9 @@ void add_assumptions(Study& study, const StudySpec& spec) {
           fmt::format("{:.4g} kW per host, times {} for all around it", *p.host_watts / 1e3, p.power_usage),
           "assumed", "the study");
   }
+  add("memory that layouts may fill", fmt::format("{:.0f} %", 100 * spec.constraints.usable_memory),
+      "assumed",
+      "the study, or 90 %, for what the memory model was off by in published jobs (docs/planning.md)");
   const FailureSpec& f = spec.failures;
   if (!f.given()) {
     add("failures", "none: days and cost are those of a run without failures and checkpoints", "assumed",
@@ -245,10 +267,10 @@ void add_sensitivity(Study& study, const SearchProblem& problem, const Workload&
   study.sensitivity = sensitivity(step);
 }
 
-void add_recommended(Study& study, const std::vector<Cell>& cells) {
+void add_recommended(Study& study, const std::vector<const SearchProblem*>& problems) {
   if (!study.best) return;
   const LayoutRecord& best = study.clusters[*study.best].search.ranked.front();
-  const SearchProblem& problem = cells[*study.best].problem;
+  const SearchProblem& problem = *problems[*study.best];
   std::array<std::int64_t, kCandidateNumbers> numbers{};
   std::copy_n(best.numbers.begin(), kCandidateNumbers, numbers.begin());
   const Workload workload = workload_of(problem.base, candidate_of(numbers));
@@ -272,22 +294,35 @@ std::vector<FrontPoint> pareto_front(const std::vector<ClusterRecord>& clusters)
   std::stable_sort(front.begin(), front.end(), [&](const FrontPoint& a, const FrontPoint& b) {
     return axes_of(clusters[a.cluster], a.layout) < axes_of(clusters[b.cluster], b.layout);
   });
-  return front;
+  std::vector<FrontPoint> kept;
+  for (const FrontPoint& p : front) {
+    const Axes axes = axes_of(clusters[p.cluster], p.layout);
+    const auto twin = std::find_if(kept.begin(), kept.end(), [&](const FrontPoint& k) {
+      return k.cluster == p.cluster && is_same(axes, axes_of(clusters[k.cluster], k.layout));
+    });
+    if (twin == kept.end())
+      kept.push_back(p);
+    else
+      ++twin->alike;
+  }
+  return kept;
 }
 
-void summarise(Study& study, const StudySpec& spec, const std::vector<Cell>& cells) {
+void summarise(Study& study, const StudySpec& spec, const std::vector<const SearchProblem*>& problems) {
   const bool smallest = spec.constraints.deadline_s || spec.constraints.budget;
-  study.objective = smallest ? "the smallest cluster that keeps deadline and budget"
-                             : "the fastest cluster whose last GPUs still bring half of what they could";
+  study.objective = smallest
+                        ? "the smallest cluster that keeps deadline and budget, between the listed sizes too"
+                        : "the fastest cluster whose last GPUs still bring half of what they could";
   const std::vector<std::size_t> order = ranking(study, smallest);
   if (!order.empty()) study.best = order.front();
   if (order.size() > 1) study.runner_up = runner_up_of(study, order);
+  if (smallest) add_next_smaller(study);
   if (smallest) add_cheapest(study, order);
   study.front = pareto_front(study.clusters);
   add_changes(study);
   add_risks(study);
   add_assumptions(study, spec);
-  add_recommended(study, cells);
+  add_recommended(study, problems);
 }
 
 }  // namespace busbar

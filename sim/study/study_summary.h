@@ -10,8 +10,8 @@ namespace busbar {
 
 /// Fills objective, best, runner-up, front, changes, risks, assumptions and sensitivity from the clusters and
 /// curves. With a deadline or a budget the best is the smallest cluster that keeps them; without either the
-/// fastest at or below the knee of its scaling curve.
-void summarise(Study& study, const StudySpec& spec, const std::vector<Cell>& cells);
+/// fastest at or below the knee of its scaling curve. `problems`: by cluster.
+void summarise(Study& study, const StudySpec& spec, const std::vector<const SearchProblem*>& problems);
 
 /// Layouts on clusters that no other beats in time (to train, or of a token), memory and cost at once.
 [[nodiscard]] std::vector<FrontPoint> pareto_front(const std::vector<ClusterRecord>& clusters);

@@ -86,7 +86,7 @@ std::vector<StudyPoint> sweep_points(const JsonDocument& study, const std::vecto
 std::vector<ScalingCurve> scaling_curves(const std::vector<ClusterRecord>& clusters) {
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<ScalingPoint>> by_name;
   for (const ClusterRecord& c : clusters)
-    if (c.has_layout())
+    if (c.has_layout() && !c.between)
       by_name[{c.name, c.variant, c.scaling}].push_back(
           {.gpus = c.gpus, .tokens_per_s = c.figures.front().tokens_per_s, .marginal = {}});
   std::vector<ScalingCurve> curves;

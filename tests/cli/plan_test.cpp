@@ -217,6 +217,25 @@ TEST_F(Plan, LosesOnlyWhatAKilledRankHadInHand) {
   wait_for(job);
   expect_to_go_on(all, whole.out);
 }
+
+// Where the launcher lets a job go on without a rank, nobody but the ranks themselves can end it.
+TEST_F(Plan, EndsEveryRankSoonAfterTheFirstHasDied) {
+  write_study();
+  const pid_t job =
+      start(mpirun(3) + "--enable-recovery '" BUSBAR_BIN_DIR "/plan' study.json --database r.sqlite 2> said");
+  wait_for_results();
+  const pid_t first = process_of_rank(0);
+  ASSERT_GT(first, 0);
+  ASSERT_GT(process_of_rank(1), 0);
+  ::kill(first, SIGKILL);
+  const auto others_live = [&] { return process_of_rank(1) > 0 || process_of_rank(2) > 0; };
+  for (int i = 0; i < 600 && others_live(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(others_live());
+  ::kill(-job, SIGKILL);
+  wait_for(job);
+  EXPECT_NE(read_file(path("said")).find("rank 0 has said nothing"), std::string::npos)
+      << read_file(path("said"));
+}
 #endif
 
 }  // namespace

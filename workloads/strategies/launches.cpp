@@ -8,6 +8,17 @@
 
 namespace busbar {
 
+namespace {
+
+// One small operation of PyTorch, without gradients: pytorch/pytorch issue 41383.
+constexpr double kCopyLaunchUs = 5;
+
+}  // namespace
+
+Time copy_launch(const LaunchSpec& launch) {
+  return launch.copy.value_or(Time::from_microseconds(kCopyLaunchUs));
+}
+
 // A block's kernels, and every collective for each of its members.
 Time StepBuilder::launch_time(const LayerPass& pass) const {
   const Framework& f = *workload_.framework;
@@ -17,6 +28,8 @@ Time StepBuilder::launch_time(const LayerPass& pass) const {
   const Time forward = launch.forward.value_or(Time::from_microseconds(f.block_forward_us));
   Time time;
   if (layer.is_block && is_forward) time = forward;
+  if (layer.name == "head")
+    time = Time::from_microseconds(is_forward ? f.head_forward_us : f.head_backward_us);
   if (layer.is_block && !is_forward) {
     time = launch.backward.value_or(Time::from_microseconds(f.block_backward_us));
     if (workload_.recompute == Recompute::kFull) time += forward;
@@ -40,7 +53,7 @@ void StepBuilder::add_launches(const LayerPass& pass) {
   op.phase = pass.phase;
   op.layer = model_layer_[pass.layer];
   op.microbatch = static_cast<std::int32_t>(pass.microbatch);
-  if (host_waits_for_) op.after.push_back(*std::exchange(host_waits_for_, std::nullopt));
+  op.after = std::exchange(host_waits_for_, {});
   waiting_.push_back(add(std::move(op), "host"));
 }
 
@@ -55,6 +68,23 @@ OpIndices StepBuilder::add_step_collectives() {
   op.phase = Phase::kOptimizer;
   op.after = last_kernel();
   return {add(std::move(op), "host")};
+}
+
+// The host launches a copy for each part, ahead of the gather where it can.
+void StepBuilder::add_copies(const GatheredParts& gathered, OpIndices after) {
+  Op host;
+  host.id = gathered.id + ".copies.launch";
+  host.kind = OpKind::kHost;
+  host.work = KernelWork{.duration = copy_launch(workload_.launch) * gathered.parts};
+  host.phase = Phase::kOptimizer;
+  after.push_back(add(std::move(host), "host"));
+  Op op;
+  op.id = gathered.id + ".copies";
+  op.work = KernelWork{.bytes = kCopyTraffic * static_cast<double>(gathered.bytes.count()),
+                       .type = workload_.precision.parameters};
+  op.phase = Phase::kOptimizer;
+  op.after = std::move(after);
+  last_kernel_ = add(std::move(op), kComputeStream);
 }
 
 std::uint32_t StepBuilder::add_collective_launch(const DpCollective& collective) {

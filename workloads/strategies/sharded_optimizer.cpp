@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "sim/base/unit_text.h"
 #include "workloads/memory.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::int64_t kDeepSpeedElements = 500'000'000;
 constexpr std::int64_t kMegatronElements = 40'000'000;
 constexpr std::int64_t kMegatronPerRank = 1'000'000;
+constexpr Bytes kNoCap(std::numeric_limits<std::int64_t>::max());
 
 /// One stage of the step.
 class ShardedOptimizerStep {
@@ -44,7 +46,9 @@ class ShardedOptimizerStep {
   }
   void scatter_through(std::size_t layer, std::int64_t microbatch);
   void scatter(const Buckets& buckets, std::int64_t microbatch);
+  void sum_whole(const Buckets& buckets, std::int64_t microbatch);
   void gather_all(Phase phase);
+  void copy_gathered(const Buckets& buckets);
   [[nodiscard]] OpIndices gathers_before(std::size_t layer) const;
   [[nodiscard]] Bytes padded(Bytes bytes, DataType type, std::int64_t ranks) const;
 
@@ -68,6 +72,7 @@ ShardedOptimizerStep::ShardedOptimizerStep(StepBuilder& step) : step_(step) {
 
 Bytes ShardedOptimizerStep::cap(const std::string& slot) const {
   const Workload& w = step_.workload();
+  if (cuts_tensors(w)) return kNoCap;
   if (w.ddp.bucket_cap) return *w.ddp.bucket_cap;
   const std::int64_t elements = sharding() == Sharding::kDistributed
                                     ? std::max(kMegatronElements, kMegatronPerRank * step_.ranks_of(slot))
@@ -114,6 +119,24 @@ void ShardedOptimizerStep::gather_all(Phase phase) {
     }
 }
 
+// huggingface/nanotron, optim/zero.py (_all_gather_params) and distributed.py (all_gather_coalesced): a list
+// of tensors is gathered as one, and every rank's part of every tensor copied by itself.
+void ShardedOptimizerStep::copy_gathered(const Buckets& buckets) {
+  if (step_.ranks_of(buckets.slot) < 2) return;
+  std::int64_t tensors = 0, bytes = 0;
+  OpIndices gathered;
+  for (std::size_t b = 0; b < buckets.list.size(); ++b) {
+    const Bucket& bucket = buckets.list[b];
+    tensors += std::ssize(bucket.gradients);
+    bytes += bucket.bytes.count() / size_of(bucket.type) * size_of(step_.workload().precision.parameters);
+    gathered.insert(gathered.end(), buckets.gathered[b].begin(), buckets.gathered[b].end());
+  }
+  step_.add_copies({.id = buckets.prefix() + "parameters",
+                    .parts = checked_mul(tensors, step_.ranks_of(buckets.slot), "parts of tensors"),
+                    .bytes = Bytes(bytes)},
+                   std::move(gathered));
+}
+
 void ShardedOptimizerStep::forward(const StageTask& task) {
   const bool gathers = sharding() == Sharding::kDistributed && task.microbatch == 0;
   if (gathers && task.chunk == 0) gather_all(Phase::kForward);
@@ -145,7 +168,25 @@ void ShardedOptimizerStep::weights_done(const StageTask& task) {
 void ShardedOptimizerStep::scatter_through(std::size_t layer, std::int64_t microbatch) {
   for (Buckets& buckets : buckets_)
     for (; buckets.sent < buckets.list.size() && buckets.list[buckets.sent].layer >= layer; ++buckets.sent)
-      scatter(buckets, microbatch);
+      if (cuts_tensors(step_.workload()))
+        sum_whole(buckets, microbatch);
+      else
+        scatter(buckets, microbatch);
+}
+
+// Every rank gets all sums and updates its own part: huggingface/nanotron, trainer.py (training_step, which
+// asks for no reduce_scatter) and optim/gradient_accumulator.py (sync_gradients_across_dp).
+void ShardedOptimizerStep::sum_whole(const Buckets& buckets, std::int64_t microbatch) {
+  const Bucket& bucket = buckets.list[buckets.sent];
+  step_.add_collective({.id = fmt::format("{}gradients{}", buckets.prefix(), buckets.sent),
+                        .kind = CollectiveKind::kAllReduce,
+                        .bytes = bucket.bytes,
+                        .type = bucket.type,
+                        .phase = Phase::kBackward,
+                        .layer = step_.model_layer(bucket.layer),
+                        .microbatch = microbatch,
+                        .slot = buckets.slot == "shard" ? "dp" : buckets.slot},
+                       step_.last_kernel());
 }
 
 // In groups of shard_size ranks, what a rank holds then is summed over the replicas, once all microbatches
@@ -189,6 +230,14 @@ void ShardedOptimizerStep::finish() {
   if (buckets_.empty()) return;
   const bool at_start = sharding() == Sharding::kDistributed;
   if (!at_start) gather_all(Phase::kOptimizer);
+  if (cuts_tensors(step_.workload())) {
+    for (const Buckets& buckets : buckets_) copy_gathered(buckets);
+    step_.assume(
+        fmt::format("zero1: all gradients all-reduced in {} when backward has ended, parameters gathered "
+                    "after the update and copied tensor by tensor",
+                    name_of(step_.workload().precision.reduce)));
+    return;
+  }
   step_.assume(fmt::format("{}: gradients reduce-scattered in {} on {}, parameters gathered {}",
                            name_of(sharding()), name_of(step_.workload().precision.reduce),
                            every_microbatch() ? "every microbatch" : "the last microbatch",

@@ -74,6 +74,7 @@ std::uint32_t StepBuilder::add_message_gather(std::uint32_t received) {
 // would.
 void StepBuilder::begin(const StageTask& task) {
   if (task.work == StageWork::kWeightGradient) return;
+  if (workload_.framework->synchronises && last_kernel_) host_waits_for_ = {*last_kernel_};
   const std::int64_t pp = workload_.parallel.pp;
   const bool forward = task.work == StageWork::kForward;
   const std::int64_t from = task.chunk * pp + place_.stage + (forward ? -1 : 1);
@@ -100,7 +101,7 @@ void StepBuilder::begin(const StageTask& task) {
   const auto found = std::find_if(arrived_.begin(), arrived_.end(), has);
   const std::uint32_t received = found->second;
   waiting_.push_back(scatters_messages() ? add_message_gather(received) : received);
-  if (scatters_messages()) host_waits_for_ = received;
+  if (scatters_messages()) host_waits_for_.push_back(received);
   arrived_.erase(found);
 }
 

@@ -13,8 +13,6 @@ namespace busbar {
 
 namespace {
 
-constexpr const char* kComputeStream = "compute";
-
 void add_once(OpIndices& after, const std::optional<std::uint32_t>& op) {
   if (op && std::find(after.begin(), after.end(), *op) == after.end()) after.push_back(*op);
 }
@@ -221,6 +219,7 @@ void StepBuilder::add_kernels(const LayerPass& pass, const OpIndices& after) {
   }
   for (const auto& [name, ops] : needed_by_) add_all(waiting_, ops);
   needed_by_.clear();
+  if (!forward && !weights_apart()) add_to_gradients(pass);
 }
 
 void StepBuilder::add_weight_gradients(const StageTask& task) {
@@ -230,6 +229,7 @@ void StepBuilder::add_weight_gradients(const StageTask& task) {
     for (const LayerStep& step : layers_[layer].backward)
       if (!step.communication && Layer::is_weight_gradient(step.kernel))
         add_kernel(step.kernel, pass, prefix_of(pass));
+    add_to_gradients(pass);
   }
 }
 
@@ -258,11 +258,15 @@ void StepBuilder::add_optimizer(std::int64_t parameters) {
   const std::int64_t each = optimizer_bytes_per_parameter(workload_.precision, workload_.optimizer);
   const OpIndices launched = add_step_collectives();
   if (each == 0) return;
+  std::int64_t all = 0;
+  for (const Layer& layer : layers_)
+    all = checked_add(all, layer.elements() + layer.expert_elements(), "the model");
   Op op;
   op.after = launched;
   op.id = "optimizer";
   op.work = KernelWork{
-      .bytes = static_cast<double>(checked_mul(parameters, each, "the optimizer's memory traffic")),
+      .bytes = static_cast<double>(checked_mul(parameters, each, "the optimizer's memory traffic")) +
+               static_cast<double>(gradient_pass_bytes(workload_)) * static_cast<double>(all),
       .type = DataType::kFp32};
   op.phase = Phase::kOptimizer;
   // Whatever is still under way on any stream.
@@ -296,6 +300,10 @@ StageParameters parameters_on(const std::vector<Layer>& layers) {
     add(sums.experts, layer.expert_tensors);
   }
   return sums;
+}
+
+std::int64_t gradient_pass_bytes(const Workload& w) {
+  return w.framework->gradient_passes * size_of(w.precision.gradients);
 }
 
 std::int64_t optimizer_bytes_per_parameter(const PrecisionSpec& precision, const OptimizerSpec& optimizer) {

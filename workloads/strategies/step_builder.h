@@ -19,6 +19,8 @@ namespace busbar {
 
 using OpIndices = std::vector<std::uint32_t>;
 
+inline constexpr const char* kComputeStream = "compute";  // of kernels
+
 /// One layer's forward or backward of one microbatch.
 struct LayerPass {
   Phase phase = Phase::kForward;
@@ -36,6 +38,20 @@ struct DpCollective {
   std::int32_t layer = -1;  // in the model
   std::int64_t microbatch = 0;
   std::string slot = "dp";  // "dp", "shard", "replica", "edp"
+};
+
+/// What launching a copy of a part of a tensor takes the host.
+[[nodiscard]] Time copy_launch(const LaunchSpec& launch);
+
+/// Memory traffic of those copies over the tensors' size: they are read and written three times, into the
+/// list that the collective wants, from what it fills to that list, and to their places.
+inline constexpr int kCopyTraffic = 6;
+
+/// What a gather of tensors that are cut one by one leaves to copy.
+struct GatheredParts {
+  std::string id;
+  std::int64_t parts = 0;  // tensors x ranks, one kernel each
+  Bytes bytes;             // of the whole tensors
 };
 
 /// One stage of the whole step, or one class of its ranks where experts are uneven.
@@ -82,6 +98,8 @@ class StepBuilder {
   std::uint32_t add_collective(const DpCollective& collective, OpIndices after);
   /// The optimizer's update of `parameters` elements on this rank, after all kernels and collectives.
   void add_optimizer(std::int64_t parameters);
+  /// Copies after the gathers `after`.
+  void add_copies(const GatheredParts& gathered, OpIndices after);
   /// The gradients of a table that the first and the last stage share.
   void add_embedding_all_reduce();
   void assume(std::string sentence) { assumptions_.push_back(std::move(sentence)); }
@@ -105,6 +123,7 @@ class StepBuilder {
   std::uint32_t group_slot(const std::string& slot);
   std::uint32_t peer_slot(const std::string& slot);
   void add_kernel(const Kernel& kernel, const LayerPass& pass, const std::string& prefix);
+  void add_to_gradients(const LayerPass& pass);
   [[nodiscard]] const SharedWork& work_of(const Kernel& kernel);
   [[nodiscard]] std::string prefix_of(const LayerPass& pass) const;
   [[nodiscard]] Time launch_time(const LayerPass& pass) const;
@@ -136,8 +155,8 @@ class StepBuilder {
   std::vector<std::size_t> chunk_begin_;
   std::int64_t microbatches_ = 1;
   std::optional<std::uint32_t> last_kernel_, last_collective_;
-  OpIndices waiting_;                            // what the next kernel waits for
-  std::optional<std::uint32_t> host_waits_for_;  // what the next launches wait for
+  OpIndices waiting_;         // what the next kernel waits for
+  OpIndices host_waits_for_;  // what the next launches wait for
   // Exchanges beside kernels: by the kernel that needs them, or after so many more kernels.
   std::map<std::string, OpIndices> needed_by_;
   std::vector<std::pair<std::uint32_t, int>> beside_;
@@ -166,5 +185,8 @@ struct StageParameters {
 /// section 3.1.
 [[nodiscard]] std::int64_t optimizer_bytes_per_parameter(const PrecisionSpec& precision,
                                                          const OptimizerSpec& optimizer);
+
+/// What the framework does with all of a rank's gradients once a step besides, for one parameter.
+[[nodiscard]] std::int64_t gradient_pass_bytes(const Workload& workload);
 
 }  // namespace busbar

@@ -1,5 +1,6 @@
 // The work that kernels have on this rank.
 #include <cmath>
+#include <utility>
 
 #include "workloads/expert_load.h"
 #include "workloads/strategies/step_builder.h"
@@ -43,6 +44,24 @@ const SharedWork& StepBuilder::work_of(const Kernel& kernel) {
   if (kernel.name.find("experts.") != std::string::npos)
     take_rows(work, expert_scale(), kernel.name.ends_with(".wgrad"));
   return it->second = SharedWork(work);
+}
+
+// A layer's new gradients and the kept ones are read, and their sum is written.
+void StepBuilder::add_to_gradients(const LayerPass& pass) {
+  const Layer& layer = layers_[pass.layer];
+  const std::int64_t elements = layer.elements() + layer.expert_elements();
+  if (!workload_.framework->adds_gradients || elements == 0) return;
+  const PrecisionSpec& p = workload_.precision;
+  const std::int64_t each = size_of(p.parameters) + 2 * size_of(p.gradients);
+  Op op;
+  op.id = prefix_of(pass) + "gradients.wgrad";
+  op.work =
+      KernelWork{.bytes = static_cast<double>(each) * static_cast<double>(elements), .type = p.gradients};
+  op.phase = pass.phase;
+  op.layer = model_layer_[pass.layer];
+  op.microbatch = static_cast<std::int32_t>(pass.microbatch);
+  op.after = std::exchange(waiting_, {});
+  last_kernel_ = add(std::move(op), kComputeStream);
 }
 
 }  // namespace busbar

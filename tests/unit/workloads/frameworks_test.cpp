@@ -49,15 +49,16 @@ TEST(Frameworks, DistributedOptimizerIsMegatronCores) {
   EXPECT_EQ(share("zero1", ""), std::nullopt);
 }
 
-TEST(Frameworks, HostIsBusyOncePerBlockPassAndMicrobatch) {
+TEST(Frameworks, HostIsBusyOncePerPassOfABlockAndTheHeadAndMicrobatch) {
   for (const auto& [recompute, forwards] : {std::pair{"none", 1}, std::pair{"full", 2}}) {
     const StepTrace trace = expand(workload_of(text_of("megatron-deepspeed", 1024, recompute)));
     const std::vector<Op> launches = launches_of(trace);
-    EXPECT_EQ(launches.size(), 2U * 6 * 4);
+    EXPECT_EQ(launches.size(), 2U * (6 + 1) * 4);
     double us = 0;
     for (const Op& op : launches) us += op.work->duration->microseconds();
     const Framework& f = framework_called("megatron-deepspeed");
-    EXPECT_NEAR(us, 6 * 4 * (f.block_forward_us * forwards + f.block_backward_us), 1e-6);
+    const double blocks = 6 * (f.block_forward_us * forwards + f.block_backward_us);
+    EXPECT_NEAR(us, 4 * (blocks + f.head_forward_us + f.head_backward_us), 1e-6);
   }
 }
 
@@ -133,19 +134,6 @@ TEST(Frameworks, SharesSurviveATraceFile) {
   for (const char* generation : {"hopper", "blackwell"})
     EXPECT_EQ(again.attention_shares.at(generation), f.hopper_attention_share);
   EXPECT_TRUE(expand(workload_of(text_of("megatron-core", 64))).attention_shares.empty());
-}
-
-TEST(Frameworks, NanotronSendsTheGradientsOfZero1AfterBackward) {
-  const auto overlap = [](std::string_view framework) {
-    return workload_of(fmt::format(
-                           R"({{"schema": "busbar.workload/1", "framework": "{}",
-                               "parallel": {{"dp": 2, "sharding": "zero1"}},
-                               "batch": {{"sequence": 64, "global": 2}}, "model": {{"preset": "gpt2"}}}})",
-                           framework))
-        .overlap.dp;
-  };
-  EXPECT_FALSE(overlap("nanotron"));
-  EXPECT_TRUE(overlap("pytorch"));
 }
 
 StepTrace pipeline_of(std::string_view framework, std::string_view more) {

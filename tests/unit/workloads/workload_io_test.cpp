@@ -130,7 +130,7 @@ TEST(EffectiveSettings, NameWhatLaunchingTakes) {
   EXPECT_EQ(launch.at("launch.forward"), "1.5 ms");  // the framework's
   EXPECT_EQ(launch.at("launch.backward"), "4 ms");
   EXPECT_EQ(test::error_of([&] { static_cast<void>(settings_of(R"("launch": {"peer": "1 us"}, )")); }),
-            "w.json#/launch: unknown key 'peer'; allowed: forward, backward, member, message");
+            "w.json#/launch: unknown key 'peer'; allowed: forward, backward, member, message, copy");
 }
 
 TEST(ReadWorkload, ReadsADistributedOptimizerByEitherKey) {
