@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "calibrate/import/text_scan.h"
+#include "sim/base/statistics.h"
 #include "sim/cost/slowest_gpu.h"
 #include "sim/replay/simulate.h"
-#include "sim/base/statistics.h"
 #include "validate/run_suites.h"
 
 namespace busbar {
