@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "sim/base/error.h"
+#include "sim/base/statistics.h"
 #include "sim/base/unit_text.h"
 #include "sim/cost/cost_model.h"
-#include "sim/base/statistics.h"
 
 namespace busbar {
 

@@ -81,8 +81,9 @@ double tolerance_called(const std::string& text, const char* example) {
 NcclVersion nccl_version_called(const std::string& text) {
   const std::optional<NcclVersion> version = parse_nccl_version(text);
   if (!version || version->major < 2)
-    throw Error(
-        {.where = "--nccl-version", .expected = "a release of NCCL 2, such as 2.21.5", .given = quoted(text)});
+    throw Error({.where = "--nccl-version",
+                 .expected = "a release of NCCL 2, such as 2.21.5",
+                 .given = quoted(text)});
   return *version;
 }
 

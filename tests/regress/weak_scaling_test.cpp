@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "calibrate/import/text_scan.h"
+#include "sim/base/statistics.h"
 #include "sim/cost/slowest_gpu.h"
 #include "sim/replay/simulate.h"
+<<<<<<< HEAD
 #include "sim/base/statistics.h"
 #include "tests/support/sanitized.h"
+=======
+>>>>>>> study
 #include "validate/run_suites.h"
 
 namespace busbar {

@@ -65,10 +65,10 @@ void note_several_runs(TrainingLog& log) {
   for (const LogIteration& i : log.iterations) {
     if (i.number == 0) continue;
     if (before != nullptr && i.number <= before->number) {
-      log.notes.push_back(
-          fmt::format("iteration {} ({}) comes after iteration {} ({}): several runs, or one that was started "
-                      "again, in one log; all of them count",
-                      i.number, at_line(log.name, i.line), before->number, at_line(log.name, before->line)));
+      log.notes.push_back(fmt::format(
+          "iteration {} ({}) comes after iteration {} ({}): several runs, or one that was started "
+          "again, in one log; all of them count",
+          i.number, at_line(log.name, i.line), before->number, at_line(log.name, before->line)));
       return;
     }
     before = &i;

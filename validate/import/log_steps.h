@@ -41,8 +41,9 @@ struct TrainingLog {
 
 /// Medians over the iterations that count: all with the batch of the last one, but the first, and but those
 /// at the beginning that are slower than kWarmUp medians of what follows. A log of a single iteration keeps
-/// it, with a note. Iterations whose numbers do not rise are noted: several runs in one log. The median of an even number is the mean of the middle two. Errors (Error, kInput): no
-/// iteration has a time or a rate; the log's notes say why.
+/// it, with a note. Iterations whose numbers do not rise are noted: several runs in one log. The median of an
+/// even number is the mean of the middle two. Errors (Error, kInput): no iteration has a time or a rate; the
+/// log's notes say why.
 [[nodiscard]] MeasuredStep step_of(TrainingLog log);
 
 /// A line without the colours that terminals understand ("\x1b[32m").

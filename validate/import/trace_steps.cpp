@@ -10,8 +10,8 @@
 
 #include "calibrate/import/text_scan.h"
 #include "sim/base/error.h"
-#include "sim/base/unit_text.h"
 #include "sim/base/statistics.h"
+#include "sim/base/unit_text.h"
 #include "validate/import/log_steps.h"
 #include "validate/import/trace_accounting.h"
 #include "validate/import/trace_matching.h"

@@ -7,9 +7,9 @@
 
 #include "calibrate/compare_profiles.h"
 #include "sim/base/error.h"
+#include "sim/base/statistics.h"
 #include "sim/cost/profile_io.h"
 #include "sim/replay/prediction_interval.h"
-#include "sim/base/statistics.h"
 #include "tests/support/errors.h"
 #include "tests/unit/calibrate/synthetic.h"
 
