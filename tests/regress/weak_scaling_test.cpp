@@ -11,11 +11,7 @@
 #include "sim/base/statistics.h"
 #include "sim/cost/slowest_gpu.h"
 #include "sim/replay/simulate.h"
-<<<<<<< HEAD
-#include "sim/base/statistics.h"
 #include "tests/support/sanitized.h"
-=======
->>>>>>> study
 #include "validate/run_suites.h"
 
 namespace busbar {
