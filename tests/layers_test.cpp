@@ -126,7 +126,7 @@ TEST(Layers, FilesStayShortAndFoldersKnown) {
 
 // Two types of one name, each known to its own sources, would pass the linker and share a destructor.
 TEST(Layers, TypesOfHeadersAreDefinedOnce) {
-  const std::regex definition(R"(^(?:struct|class|enum class|enum) (\w+)[^;]*\{.*)");
+  const std::regex definition(R"(^(?:struct|class|enum class|enum) (\w+)(?: final)?(?: : [^;{]*)? \{.*)");
   std::map<std::string, std::string> defined_in;
   std::set<std::string> headers;
   for (const Include& i : includes_of_the_tree())

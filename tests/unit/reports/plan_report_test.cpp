@@ -53,7 +53,8 @@ TEST(PlanReport, SaysTheSameInAllFormats) {
   EXPECT_NE(json.find("nic-bandwidth"), std::string::npos);
   Study priced = study;
   priced.currency = "EUR";
-  EXPECT_NE(plan_csv(priced).find(",gpu_hours,cost_EUR,cost_per_1e12_tokens_EUR,energy_J,constraint\n"),
+  EXPECT_NE(plan_csv(priced).find(",gpu_hours,cost_EUR,cost_per_1e12_tokens_EUR,energy_J,"
+                                  "spare_gpu_hours,spare_cost_EUR,spare_energy_J,constraint\n"),
             std::string::npos);
   EXPECT_NE(plan_csv(study).find("a,,strong,16,2,32,\"tp 1 dp 16 fsdp, micro 1\",1,0.9,0.8,100,"),
             std::string::npos)

@@ -53,9 +53,8 @@ TEST(WhyNot, SaysHowMuchTheSmallestLayoutNeeds) {
   const SearchRecord& search = study.clusters.front().search;
   EXPECT_NEAR(search.usable_bytes, 80e6, 1);
   EXPECT_GT(search.least_bytes, search.usable_bytes);
-  expect_parts(
-      study.clusters.front().why_not,
-      {"no layout fits", fmt::format("{:.1f} GB", search.least_bytes / 1e9), "constraints.memory"});
+  expect_parts(study.clusters.front().why_not,
+               {"no layout fits", fmt::format("{:.1f} GB", search.least_bytes / 1e9), "constraints.memory"});
 }
 
 TEST(WhyNot, EveryReasonOfTheSearchHasAdvice) {

@@ -40,10 +40,10 @@ export function spanOf(values, formatter) {
 
 /** Candidates of all clusters in one list; `at` points into the record. */
 export function candidatesOf(r) {
-  const front = new Set(r.front.map((f) => `${f.cluster} ${f.layout}`));
+  const front = new Map(r.front.map((f) => [`${f.cluster} ${f.layout}`, f.alike ?? 0]));
   const places = (cluster) => cluster.candidates_excerpt?.numbers ?? cluster.candidates.map((_, j) => j);
   return r.clusters.flatMap((cluster, i) => places(cluster).map((j, k) => ({
-    ...cluster.candidates[k], cluster, kind: kindName(cluster), clusterName: clusterName(cluster), gpus: cluster.gpus, onFront: front.has(`${i} ${j}`), best: i === r.best && j === 0,
+    ...cluster.candidates[k], cluster, kind: kindName(cluster), clusterName: clusterName(cluster), gpus: cluster.gpus, onFront: front.has(`${i} ${j}`), alike: front.get(`${i} ${j}`), best: i === r.best && j === 0,
     at: `/clusters/${i}/candidates/${j}` })));
 }
 
@@ -80,7 +80,7 @@ export function layouts(r, list, best) {
     "The fastest first. Screened: as estimated in closed form before the simulation; bound: no simulated step goes below. Front: none of this study is better in time, memory and cost together.",
     table([of("layout", { key: "layout", wide: true }), of("step", { key: "step_time_s" }), of("screened", { key: "screened_s" }), of("bound", { key: "bound_s" }), of("MFU", { key: "mfu" }),
       of("compute", { value: share("compute_s") }), of("exposed", { value: share("exposed_communication_s") }), of("bubble", { value: share("bubble_s") }), of("memory", { key: "memory_bytes" }),
-      of("per 1e12 tokens", { key: "cost_per_1e12_tokens", unit: r.currency, format: money }), of("front", { value: (c) => (c.onFront ? "yes" : "") })].filter((c) => !c.key || keys.has(c.key)), rows, { name: "layouts", most: 10 }));
+      of("per 1e12 tokens", { key: "cost_per_1e12_tokens", unit: r.currency, format: money }), of("front", { value: (c) => (!c.onFront ? "" : c.alike > 0 ? `yes, and ${c.alike} alike` : "yes") })].filter((c) => !c.key || keys.has(c.key)), rows, { name: "layouts", most: 10 }));
 }
 
 export function columnsOf(r) {

@@ -44,11 +44,14 @@ export function goodput(r, best) {
   const g = best.cluster.failures;
   if (!g) return null;
   const fact = (term, key, format, note) => (g[key] === undefined ? null : [term, figureOf(format(g[key]), g[key], `/clusters/${r.best}/failures/${key}`), note]);
+  const spare = (term, key, format, note) => (best[key] === undefined ? null : [term, figureOf(format(best[key]), best[key], `${best.at}/${key}`), note]);
   return section("Failures and checkpoints", "failures", `On ${best.clusterName}. A number that is not shown never ends or was not given.`, facts([
     fact("Goodput by simulation", "goodput_by_simulation", percent, "share of the time that trains"), fact("Goodput by Daly's model", "goodput_by_daly", percent),
     fact("Stalled by checkpoints", "stall_share", percent, "without failures"), fact("Without enough hosts", "waiting_share", percent), fact("Mean time between failures", "mtbf_s", span, "of the cluster"),
     fact("Checkpoint", "checkpoint_bytes", bytes), fact("Training stalls for", "stall_s", span), fact("Until it is written", "write_s", span), fact("Interval taken", "interval_s", span),
     fact("Best interval by Young", "interval_by_young_s", span), fact("Best interval by Daly", "interval_by_daly_s", span), fact("Best interval by simulation", "interval_by_simulation_s", span),
     fact("Failures drawn", "failures_drawn", integer), fact("Spare hosts", "spares", integer), fact("Spare hosts for 99 %", "spares_needed", integer, "none is missing"),
+    spare("GPU hours of spare hosts", "spare_gpu_hours", hours, "beside those that train"), spare("Cost of spare hosts", "spare_cost", amountOf(r.currency ?? ""), "in the cost"),
+    spare("Energy of spare hosts", "spare_energy_J", energy, "in the energy"),
   ]));
 }
