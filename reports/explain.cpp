@@ -127,8 +127,11 @@ std::string sharing_text(const Explanation& e) {
   if (e.time <= e.alone) return "";
   const double more = e.time.seconds() / std::max(1e-12, e.alone.seconds()) - 1;
   if (more < 0.0005) return "";
-  return line("sharing", fmt::format("{} in the step, {} longer than alone: others use its links meanwhile",
-                                     to_text(e.time), percent(more)));
+  return line(
+      "sharing",
+      fmt::format("{} in the step, {} longer than the first group alone: others use its links meanwhile, or "
+                  "have slower ones",
+                  to_text(e.time), percent(more)));
 }
 
 std::string waits_text(const Explanation& e) {

@@ -27,7 +27,7 @@ std::vector<RecordTable> sections(const Study& study, std::size_t top, bool all)
     if (!all && i != study.best.value_or(0)) continue;
     const ClusterRecord& c = study.clusters[i];
     if (c.has_layout()) list.push_back(layouts_section(study, c, top));
-    if (has_failures(c)) list.push_back(goodput_section(c));
+    if (has_failures(c)) list.push_back(goodput_section(study, c));
     list.push_back(exclusions_section(c));
   }
   if (study.best) list.push_back(front_section(study));

@@ -132,6 +132,13 @@ RecordTable clusters_section(const Study& study) {
   return t;
 }
 
+// None of the study is better in time, memory and cost together.
+static bool is_on_front(const Study& study, const ClusterRecord& c, std::size_t layout) {
+  return std::any_of(study.front.begin(), study.front.end(), [&](const FrontPoint& p) {
+    return &study.clusters[p.cluster] == &c && p.layout == layout;
+  });
+}
+
 RecordTable layouts_section(const Study& study, const ClusterRecord& c, std::size_t top) {
   RecordTable t{.name = "layouts",
                 .title = fmt::format("Layouts on {}: {} enumerated, {} screened, {} simulated", title_of(c),
@@ -157,7 +164,7 @@ RecordTable layouts_section(const Study& study, const ClusterRecord& c, std::siz
          share_cell(f.exposed_s / f.step_s), share_cell(f.bubble_s / f.step_s),
          gigabytes_cell(f.memory_bytes()),
          shown(c.figures[i].cost_per_1e12_tokens, [&](double v) { return money_cell(v, study.currency); }),
-         name_cell(l.on_front ? "*" : ""), name_cell(l.layout)});
+         name_cell(is_on_front(study, c, i) ? "*" : ""), name_cell(l.layout)});
   }
   return t;
 }
@@ -210,7 +217,7 @@ RecordTable scaling_section(const ScalingCurve& curve) {
   return t;
 }
 
-RecordTable goodput_section(const ClusterRecord& c) {
+RecordTable goodput_section(const Study& study, const ClusterRecord& c) {
   RecordTable t{.name = "goodput",
                 .title = fmt::format("Failures and checkpoints on {}", title_of(c)),
                 .columns = {{"figure", "", kLeft}, {"value", ""}},
@@ -236,8 +243,7 @@ RecordTable goodput_section(const ClusterRecord& c) {
   const PlanFigures& f = c.figures.front();
   if (f.spare_gpu_hours)
     add("GPU-hours of spare hosts, beside those that train", scaled_cell(*f.spare_gpu_hours));
-  if (f.spare_cost)
-    add("cost of spare hosts, in the cost", {scaled_text(*f.spare_cost), exact(*f.spare_cost)});
+  if (f.spare_cost) add("cost of spare hosts, in the cost", money_cell(*f.spare_cost, study.currency));
   if (f.spare_energy_j)
     add("energy of spare hosts, in the energy",
         {scaled_text(*f.spare_energy_j / 3600) + "Wh", exact(*f.spare_energy_j)});

@@ -25,7 +25,7 @@ namespace busbar {
 [[nodiscard]] RecordTable exclusions_section(const ClusterRecord& cluster);
 [[nodiscard]] RecordTable front_section(const Study& study);
 [[nodiscard]] RecordTable scaling_section(const ScalingCurve& curve);
-[[nodiscard]] RecordTable goodput_section(const ClusterRecord& cluster);
+[[nodiscard]] RecordTable goodput_section(const Study& study, const ClusterRecord& cluster);
 [[nodiscard]] RecordTable assumptions_section(const Study& study);
 /// Without rows, for their columns.
 [[nodiscard]] std::vector<RecordTable> plan_shapes();

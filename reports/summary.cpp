@@ -94,7 +94,7 @@ std::string tables_text(const RunResult& r) {
   return text;
 }
 
-// What removing each cause could save at most: a bound, not a promise.
+// What removing each cause would save, by what it takes now.
 std::string advice(const RunResult& r) {
   const double step = std::max(1e-12, r.step_time.seconds());
   std::string text = "\nWhat would help\n";
@@ -106,8 +106,9 @@ std::string advice(const RunResult& r) {
   const double share = most.seconds() / step;
   const double waiting = (r.split.bubble + r.split.straggler_wait).seconds() / step;
   if (share >= 0.02) {
-    text +=
-        fmt::format("  hiding or speeding up communication: at most {} ({})", to_text(most), percent(share));
+    text += fmt::format(
+        "  hiding or speeding up communication: up to {} ({}), and what kernels gain without it beside them",
+        to_text(most), percent(share));
     if (!r.links.empty() && r.links.front().peak_fraction > 0.9)
       text += fmt::format("; the {} links carry {} of what they sustain while it runs",
                           printable(r.links.front().link_class), percent(r.links.front().peak_fraction));
@@ -143,7 +144,10 @@ std::string memory_text(const RunResult& r, bool colours) {
   return text + "\n";
 }
 
-// One rank whose kernels lead the path while others wait for it is slower than they are, or has more to do.
+constexpr double kSlower = 1.02;  // our choice: kernels beside communication differ by less
+
+// One rank whose kernels lead the path, and take longer than those of the rank that ends last, is slower, or
+// has more to do.
 std::string pacemaker_text(const RunResult& r) {
   std::map<std::uint32_t, Time> compute;
   Time all;
@@ -156,7 +160,9 @@ std::string pacemaker_text(const RunResult& r) {
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   const bool others_wait = r.split.exposed + r.split.straggler_wait > Time::zero() && most != compute.end() &&
                            most->first != r.last_rank;
-  if (!others_wait || most->second.seconds() < 0.8 * all.seconds()) return "";
+  if (!others_wait || most->second.seconds() < 0.8 * all.seconds() ||
+      most->second.seconds() < kSlower * r.split.compute.seconds())
+    return "";
   return fmt::format("  its kernels are rank {}'s ({} of {}): {} there holds all others up\n", most->first,
                      to_text(most->second), to_text(all),
                      r.split.bubble > Time::zero() ? "a heavier stage, or a slower GPU," : "a slower GPU");

@@ -142,7 +142,9 @@ void declare(CLI::App& app, SimulateOptions& o, RawOptions& raw) {
   app.add_option("--html", o.html, "write a page with charts, in one file (-: standard output, and no text)");
   app.add_option("--csv", o.csv, "write the tables as CSV (-: standard output, and no text)");
   app.add_option("--md", o.markdown, "write the tables as Markdown (-: standard output, and no text)");
-  app.add_option("--compare", o.compare, "earlier --json files: a column of each, in text and on the page");
+  app.add_option(
+      "--compare", o.compare,
+      "earlier --json files: of sweeps a column of each, of steps before and after; in text and on the page");
   app.add_option("--trace", o.trace,
                  "write a timeline of the step, for ui.perfetto.dev (-: standard output)");
   app.add_option("--trace-ranks", raw.trace_ranks,

@@ -74,8 +74,8 @@ void warn_of_data_parallel(RunResult& r) {
   if (share_of(r, exposed) <= kDataParallel || r.split.compute == Time::zero()) return;
   r.warnings.push_back(
       {"dp-exposed",
-       fmt::format("data-parallel communication is exposed for {}: more tokens per step and GPU, or hsdp "
-                   "inside a host, would hide more",
+       fmt::format("data-parallel communication is exposed for {}: a larger microbatch, or hsdp inside a "
+                   "host, would hide more",
                    with_share(r, exposed))});
 }
 

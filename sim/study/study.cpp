@@ -41,8 +41,8 @@ void check_constraints(ClusterRecord& record, const Constraints& allowed, const 
   if (allowed.deadline_s && f.train_s && *f.train_s > *allowed.deadline_s) {
     const double by = *f.train_s / *allowed.deadline_s - 1;
     miss(record,
-         fmt::format("takes {} of {}, {} too long", duration_text(*f.train_s),
-                     duration_text(*allowed.deadline_s), excess_text(by)),
+         fmt::format("takes {} of {}, {}", duration_text(*f.train_s), duration_text(*allowed.deadline_s),
+                     excess_text(by, "long")),
          by);
   }
   if (allowed.budget && !f.cost)
@@ -50,8 +50,8 @@ void check_constraints(ClusterRecord& record, const Constraints& allowed, const 
   else if (allowed.budget && *f.cost > *allowed.budget) {
     const double by = *f.cost / *allowed.budget - 1;
     miss(record,
-         fmt::format("costs {} of {}, {} too much", amount_text(*f.cost, currency),
-                     amount_text(*allowed.budget, currency), excess_text(by)),
+         fmt::format("costs {} of {}, {}", amount_text(*f.cost, currency),
+                     amount_text(*allowed.budget, currency), excess_text(by, "much")),
          by);
   }
 }
@@ -75,7 +75,7 @@ std::string why_no_layout(const SearchRecord& search) {
         "no layout fits: {}, which needs least, takes {:.1f} GB of the {:.1f} GB that a GPU may use, {} too "
         "much",
         search.least_layout, search.least_bytes / 1e9, search.usable_bytes / 1e9,
-        excess_text(search.least_bytes / search.usable_bytes - 1));
+        excess_text(search.least_bytes / search.usable_bytes - 1, "much"));
   else
     text = fmt::format("no layout runs: {}", most->reason);
   if (!divides || most->reason != reason::kMemory) text += fmt::format(" (such as {})", most->example);

@@ -149,10 +149,10 @@ std::string amount_text(double amount, const std::string& currency) {
   return fmt::format("{:.{}f} {}", amount, amount < 100 ? 2 : 0, currency);
 }
 
-std::string excess_text(double share) {
-  if (share < 1) return fmt::format("{:.1f} %", 100 * share);
-  if (share < kFactor) return fmt::format("{:.0f} %", 100 * share);
-  return fmt::format("by a factor of {:.0f}", 1 + share);
+std::string excess_text(double share, std::string_view what) {
+  if (share < 1) return fmt::format("{:.1f} % too {}", 100 * share, what);
+  if (share < kFactor) return fmt::format("{:.0f} % too {}", 100 * share, what);
+  return fmt::format("{:.0f} times as {}", 1 + share, what);
 }
 
 }  // namespace busbar

@@ -36,7 +36,7 @@ struct Money {
 [[nodiscard]] std::string duration_text(double seconds);
 /// "5.100 million USD", "812 USD".
 [[nodiscard]] std::string amount_text(double amount, const std::string& currency);
-/// "33.0 %", "by a factor of 41".
-[[nodiscard]] std::string excess_text(double share);
+/// "33.0 % too long", "41 times as long".
+[[nodiscard]] std::string excess_text(double share, std::string_view what);
 
 }  // namespace busbar

@@ -127,10 +127,10 @@ void add_changes(Study& study) {
                                                       : "further behind than the model's usual error"));
   }
   if (best.search.open > 0)
-    study.changes.push_back(
-        fmt::format("{} layouts were not simulated though their bound is below the best step: more "
-                    "simulations (search.simulate) could find a faster one",
-                    best.search.open));
+    study.changes.push_back(fmt::format(
+        "{} not simulated though the bound is below the best step: more "
+        "simulations (search.simulate) could find a faster one",
+        best.search.open == 1 ? "1 layout was" : fmt::format("{} layouts were", best.search.open)));
   if (!study.runner_up) return;
   const ClusterRecord& other = study.clusters[*study.runner_up];
   const PlanFigures &a = best.figures.front(), &b = other.figures.front();
@@ -163,8 +163,9 @@ void add_risks(Study& study) {
     study.risks.push_back(fmt::format("{:.0f} % of the step is pipeline bubble: a slow stage shows at once",
                                       100 * s.bubble_s / s.step_s));
   if (f.failures && f.failures->spares < f.failures->spares_needed)
-    study.risks.push_back(fmt::format("{} spare hosts; {} are needed so that with 99 % none is missing",
-                                      f.failures->spares, f.failures->spares_needed));
+    study.risks.push_back(
+        fmt::format("{} of the {} spare hosts that it takes so that with 99 % none is missing",
+                    f.failures->spares, f.failures->spares_needed));
   if (f.failures && f.goodput < 0.9)
     study.risks.push_back(
         fmt::format("failures and checkpoints take {:.0f} % of the time", 100 * (1 - f.goodput)));

@@ -74,7 +74,7 @@ function whatHelps(r) {
   }
   const bounds = [
     ["faster kernels (precision, shapes, the GPU itself) work on the ", r.compute_s, "/compute_s", " that they take"],
-    ["hiding or speeding up communication saves at most ", r.exposed_communication_s, "/exposed_communication_s", ""],
+    ["hiding or speeding up communication saves up to ", r.exposed_communication_s, "/exposed_communication_s", " and what kernels gain without it beside them"],
     ["a shorter pipeline bubble (more microbatches, interleaving) saves at most ", r.bubble_s, "/bubble_s", ""],
     ["even ranks save at most ", r.straggler_wait_s, "/straggler_wait_s", ""],
     ["cheaper launches save at most ", r.idle_s, "/idle_s", ""],
