@@ -59,8 +59,9 @@ std::string plan_text(const Study& study, std::size_t top) {
 }
 
 std::string plan_markdown(const Study& study, std::size_t top) {
-  std::string text = fmt::format("# {}\n\n{}\n\n## In short\n\n", printable(study.name), heading(study));
-  for (const std::string& line : recommendation(study)) text += "- " + line + "\n";
+  std::string text = fmt::format("# {}\n\n{}\n\n## In short\n\n", markdown_prose(printable(study.name)),
+                                 markdown_prose(heading(study)));
+  for (const std::string& line : recommendation(study)) text += "- " + markdown_prose(line) + "\n";
   text += "\n## In detail\n";
   for (const RecordTable& section : sections(study, top, true)) text += section_markdown(section);
   return text + "\n" + effort(study) + "\n";

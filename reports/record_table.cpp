@@ -31,13 +31,15 @@ std::string more_text(const RecordTable& table, std::size_t most) {
   return fmt::format("... and {} more", table.rows.size() - most);
 }
 
+std::string escaped(std::string text, std::string_view marks) {
+  for (std::size_t at = 0; (at = text.find_first_of(marks, at)) != std::string::npos; at += 2)
+    text.insert(at, "\\");
+  return text;
+}
+
 std::string markdown_line(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (std::string cell : cells) {
-    for (std::size_t at = 0; (at = cell.find_first_of("|<`", at)) != std::string::npos; at += 2)
-      cell.insert(at, "\\");
-    line += " " + cell + " |";
-  }
+  for (const std::string& cell : cells) line += " " + escaped(cell, "|<`[") + " |";
   return line + "\n";
 }
 
@@ -81,9 +83,12 @@ std::string section_text(const RecordTable& table, std::size_t most) {
   return fmt::format("\n{}\n{}", table.title, table_text(table, 2, most));
 }
 
+std::string markdown_prose(std::string text) { return escaped(std::move(text), "<`["); }
+
 std::string section_markdown(const RecordTable& table, std::size_t most) {
   const auto lines = shown(table, most);
-  std::string text = fmt::format("\n### {}\n\n{}|", table.title, markdown_line(lines.front()));
+  std::string text =
+      fmt::format("\n### {}\n\n{}|", markdown_prose(table.title), markdown_line(lines.front()));
   for (const std::size_t c : columns_for(table, Reader::kPrograms))
     text += table.columns[c].align == Align::kRight ? "--:|" : "---|";
   text += "\n";

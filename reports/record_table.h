@@ -44,6 +44,8 @@ inline constexpr std::size_t kAllRows = static_cast<std::size_t>(-1);
 /// A blank line, the title, and the table indented by two.
 [[nodiscard]] std::string section_text(const RecordTable& table, std::size_t most = kAllRows);
 /// The same under a third-level heading. Bars in cells are escaped.
+/// A heading or a sentence that holds names of others: none of it becomes a link, code or HTML.
+[[nodiscard]] std::string markdown_prose(std::string text);
 [[nodiscard]] std::string section_markdown(const RecordTable& table, std::size_t most = kAllRows);
 
 /// "time_us", "cost_USD", "busbw_GBps": the key and the unit.

@@ -182,8 +182,9 @@ std::vector<RecordTable> step_shapes() {
 }
 
 std::string step_markdown(const RunResult& r) {
-  std::string text = fmt::format("## {} on {}: {} {}\n", printable(r.step_name), printable(r.cluster_name),
-                                 r.ranks, r.ranks == 1 ? "GPU" : "GPUs");
+  std::string text =
+      fmt::format("## {} on {}: {} {}\n", markdown_prose(printable(r.step_name)),
+                  markdown_prose(printable(r.cluster_name)), r.ranks, r.ranks == 1 ? "GPU" : "GPUs");
   for (const RecordTable& table : own_tables(r)) text += section_markdown(table, kRowsOfMarkdown);
   text += sensitivity_markdown(r);
   std::vector<std::string> warnings;

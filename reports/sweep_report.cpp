@@ -185,11 +185,11 @@ std::string sweep_text(const Sweep& s) {
 }
 
 std::string sweep_markdown(const Sweep& s) {
-  std::string text = "## " + heading(s) + section_markdown(sweep_table(s));
-  if (s.comparison) text += "\n" + comparison_text(*s.comparison).substr(2);
+  std::string text = "## " + markdown_prose(heading(s)) + section_markdown(sweep_table(s));
+  if (s.comparison) text += "\n" + markdown_prose(comparison_text(*s.comparison).substr(2));
   const std::vector<std::string> lines = remarks(s);
   if (!lines.empty()) text += "\n";
-  for (const std::string& line : lines) text += "- " + line + "\n";
+  for (const std::string& line : lines) text += "- " + markdown_prose(line) + "\n";
   return text;
 }
 

@@ -45,6 +45,11 @@ constexpr FieldName kNames[] = {{"size_bytes", Field::kSize},     {"size", Field
 
 using Positions = std::array<std::optional<std::size_t>, kFields>;
 
+struct Header {
+  Positions positions;
+  std::size_t fields = 0;
+};
+
 Positions positions_of(const std::vector<std::string>& header) {
   Positions positions;
   for (std::size_t i = 0; i < header.size(); ++i)
@@ -65,13 +70,17 @@ bool is_skipped(std::string_view line) { return trimmed(line).empty() || trimmed
 // One line under its header.
 class Line {
  public:
-  Line(std::string where, std::vector<std::string> fields, const Positions& positions)
-      : where_(std::move(where)), fields_(std::move(fields)), positions_(positions) {
-    for (const auto& position : positions_)
-      if (position && *position >= fields_.size())
-        throw Error({.where = where_,
-                     .expected = "as many fields as the header has",
-                     .given = std::to_string(fields_.size())});
+  Line(std::string where, std::vector<std::string> fields, const Header& header)
+      : where_(std::move(where)), fields_(std::move(fields)), positions_(header.positions) {
+    const auto is_missing = [&](const auto& position) { return position && *position >= fields_.size(); };
+    // A comma too many splits a number; at the end of a line it does no harm.
+    const bool has_more = fields_.size() > header.fields &&
+                          std::any_of(fields_.begin() + static_cast<std::ptrdiff_t>(header.fields),
+                                      fields_.end(), [](const std::string& field) { return !field.empty(); });
+    if (has_more || std::any_of(positions_.begin(), positions_.end(), is_missing))
+      throw Error({.where = where_,
+                   .expected = "as many fields as the header has, " + std::to_string(header.fields),
+                   .given = std::to_string(fields_.size())});
   }
 
   [[nodiscard]] std::string text(Field field) const {
@@ -107,12 +116,12 @@ using Key = std::tuple<std::string, std::int64_t, std::string, std::string, std:
 
 class CsvReader {
  public:
-  CsvReader(std::string name, const Positions& positions) : name_(std::move(name)), positions_(positions) {}
+  CsvReader(std::string name, const Header& header) : name_(std::move(name)), header_(header) {}
 
   void add(std::string_view text, std::int64_t number) {
     if (++rows_ > kMaxRows)
       throw Error({.where = at_line(name_, number), .expected = "at most 1000000 rows", .given = "more"});
-    const Line line(at_line(name_, number), csv_fields(text), positions_);
+    const Line line(at_line(name_, number), csv_fields(text), header_);
     const auto size = line.whole(Field::kSize, 0);
     if (!size) line.fail("a size in bytes", "");
     const auto time = line.figure(Field::kTime);
@@ -164,7 +173,7 @@ class CsvReader {
   }
 
   std::string name_;
-  const Positions& positions_;
+  const Header& header_;
   std::map<Key, std::size_t> index_;
   std::vector<RawTable> tables_;
   std::size_t rows_ = 0;
@@ -203,9 +212,10 @@ Measurement read_measured_csv(std::string_view text, const std::string& name, co
   }
   const std::string where = at_line(name, lines.number());
   if (lines.line().size() > kMaxLineBytes) fail_header(where, lines.line());
-  const Positions positions = positions_of(csv_fields(lines.line()));
-  if (!is_header(positions)) fail_header(where, lines.line());
-  CsvReader reader(name, positions);
+  const std::vector<std::string> names = csv_fields(lines.line());
+  const Header header{positions_of(names), names.size()};
+  if (!is_header(header.positions)) fail_header(where, lines.line());
+  CsvReader reader(name, header);
   while (lines.next()) {
     if (is_skipped(lines.line())) continue;
     if (lines.line().size() > kMaxLineBytes)

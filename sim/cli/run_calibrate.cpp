@@ -131,7 +131,11 @@ int fit_profile(const CalibrateLine& o, const Topology& topology) {
 
 int run_calibrate(const CalibrateLine& o) {
   if (!o.html.empty()) require_html();
-  check_outputs(std::vector<std::string>{o.output, o.json, o.html, o.csv, o.markdown}, o.from);
+  std::vector<std::string> inputs = o.from;
+  for (const std::string& path :
+       {o.topology, o.calibration, o.show, o.compare, o.nccl.env, o.nccl.tuner, o.nccl.log})
+    inputs.push_back(path);
+  check_outputs(std::vector<std::string>{o.output, o.json, o.html, o.csv, o.markdown}, inputs);
   if (!o.show.empty()) return show(o);
   const Topology topology = read_topology(JsonDocument::load(find_input(o.topology, "topologies")), 1);
   return o.check ? check(o, topology) : fit_profile(o, topology);

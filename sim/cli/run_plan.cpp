@@ -119,9 +119,9 @@ int run_plan(const PlanOptions& o, const MakeEvaluator& make) {
     return 0;
   }
   if (!o.html.empty()) require_html();
-  const bool keeps = !o.database.empty() && !may_only_be_read(o.database);
-  check_outputs(std::vector<std::string>{o.markdown, o.csv, o.json, o.html, keeps ? o.database : ""},
-                std::vector<std::string>{o.study, o.calibration});
+  const bool reads = !o.database.empty() && may_only_be_read(o.database);
+  check_outputs(std::vector<std::string>{o.markdown, o.csv, o.json, o.html, reads ? "" : o.database},
+                std::vector<std::string>{o.study, o.calibration, reads ? o.database : ""});
   const std::unique_ptr<PlanInputs> inputs = load_plan(o);
   const auto threads = static_cast<std::size_t>(o.threads);
   EvaluateTasks evaluate = make(inputs->cells, threads);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/error.h"
 #include "sim/replay/simulate.h"
@@ -42,6 +43,10 @@ bool is_same(const Axes& a, const Axes& b) {
   return true;
 }
 
+double cost_of(const ClusterRecord& c) {
+  return c.figures.front().cost_per_1e12_tokens.value_or(std::numeric_limits<double>::infinity());
+}
+
 double rate_of(const ClusterRecord& c) { return c.figures.front().tokens_per_s * c.figures.front().goodput; }
 
 bool beyond_knee(const Study& study, const ClusterRecord& c) {
@@ -64,7 +69,8 @@ std::vector<std::size_t> ranking(const Study& study, bool smallest) {
     if (smallest && x.gpus != y.gpus) return x.gpus < y.gpus;
     const bool past_x = beyond_knee(study, x), past_y = beyond_knee(study, y);
     if (!smallest && past_x != past_y) return past_y;
-    return rate_of(x) > rate_of(y);
+    if (rate_of(x) != rate_of(y)) return rate_of(x) > rate_of(y);
+    return cost_of(x) < cost_of(y);
   });
   return order;
 }

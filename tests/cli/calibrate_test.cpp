@@ -186,6 +186,20 @@ TEST_F(CalibrateProgram, RefusesWhatMakesNoSense) {
   }
 }
 
+TEST_F(CalibrateProgram, WritesOverNoneOfItsInputs) {
+  table("t.csv");
+  file("nccl.env", "NCCL_ALGO=Ring\n");
+  ASSERT_EQ(calibrate(fit("t.csv", "p.json")).exit_code, 0);
+  const std::string out = " --from t.csv --collective all_reduce --ranks 8 --topology dgx1x8.json ";
+  for (const std::string& line :
+       {out + "--env nccl.env --csv nccl.env", out + "--calibration p.json --md p.json",
+        std::string("--show p.json --json p.json")}) {
+    const Outcome o = calibrate(line);
+    EXPECT_EQ(o.exit_code, 2) << line;
+    EXPECT_NE(o.err.find("is an input and an output"), std::string::npos) << o.err;
+  }
+}
+
 TEST_F(CalibrateProgram, SaysWhenNothingIsPinned) {
   file("one.json", R"({"schema": "busbar.measured/1", "collectives": [
       {"operation": "all_reduce", "size_bytes": 1048576, "ranks": 1, "time_s": 1e-5}]})");

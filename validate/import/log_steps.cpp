@@ -50,9 +50,13 @@ void drop_warm_up(TrainingLog& log) {
     return;
   }
   std::size_t first = 1;
-  while (first + 1 < log.iterations.size() &&
+  const auto goes_on = [&](std::size_t i) {
+    return log.iterations[i].number == 0 || log.iterations[i].number > log.iterations[i - 1].number;
+  };
+  while (first + 1 < log.iterations.size() && goes_on(first) &&
          *cost(log.iterations[first]) > kWarmUp * median_cost(log.iterations, first + 1))
     ++first;
+  if (first < log.iterations.size() && !goes_on(first)) first = 1;  // a whole run is no warm-up
   log.notes.push_back(
       fmt::format("the first {}left out as warm-up",
                   first == 1 ? "line with a time " : fmt::format("{} lines with a time ", first)));
@@ -184,6 +188,8 @@ std::optional<double> number_after(std::string_view line, std::string_view key, 
       number += c;
     else if (after == 0)
       break;
+    else if (comma == Comma::kDecimal && after == 3)
+      return std::nullopt;  // 1,600 may be either
     else if (comma == Comma::kDecimal || after != 3)
       number += '.';
   }

@@ -49,7 +49,8 @@ struct TrainingLog {
 /// A line without the colours that terminals understand ("\x1b[32m").
 [[nodiscard]] std::string without_colours(std::string_view line);
 
-/// What a comma between digits is: a decimal one, or one that may set three digits off (torchtitan's rates).
+/// What a comma between digits is: a decimal one (before three digits: no number, as it may be either), or
+/// one that may set three digits off (torchtitan's rates).
 enum class Comma : std::uint8_t { kDecimal, kThousands };
 
 /// The decimal number that follows the first `key` in `line`, past blanks, ':' and '='. none: no such key, or

@@ -157,7 +157,9 @@ TEST(MeasuredCsv, SaysWhatIsWrong) {
       "expected a header line with the columns size_bytes and oop_time_us or time_us, got ";
   EXPECT_EQ(csv_error("a,b\n"), "t.csv:1: " + header + "'a,b'");
   EXPECT_EQ(csv_error(""), "t.csv:0: " + header + "nothing");
-  EXPECT_EQ(csv_error("size,time\n8\n"), "t.csv:2: expected as many fields as the header has, got 1");
+  EXPECT_EQ(csv_error("size,time\n8\n"), "t.csv:2: expected as many fields as the header has, 2, got 1");
+  EXPECT_EQ(csv_error("size,time\n1,048,576\n"),
+            "t.csv:2: expected as many fields as the header has, 2, got 3");
   EXPECT_EQ(csv_error("size,time\nx,1\n"), "t.csv:2: expected a whole number of at least 0, got 'x'");
   EXPECT_EQ(csv_error("size,time\n,1\n"), "t.csv:2: expected a size in bytes, got ''");
   EXPECT_EQ(csv_error("size,time\n8,y\n"), "t.csv:2: expected a number, got 'y'");

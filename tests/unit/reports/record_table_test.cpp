@@ -15,6 +15,14 @@ const RecordTable kTable{
     .rows = {{name_cell("=a|b,c"), bytes_cell(1.5e9), time_cell(0.0121)}, {name_cell("d"), {}, time_cell(2)}},
 };
 
+// Names come from files of others.
+TEST(MarkdownProse, HoldsNoLinkCodeOrHtml) {
+  EXPECT_EQ(markdown_prose("[x](y) <b> `c`"), "\\[x](y) \\<b> \\`c\\`");
+  RecordTable table = kTable;
+  table.title = "of <i>";
+  EXPECT_NE(section_markdown(table).find("### of \\<i>\n"), std::string::npos);
+}
+
 TEST(RecordTable, ShowsPeopleRoundedFiguresUnderTheirNames) {
   EXPECT_EQ(section_text(kTable),
             "\nTitle\n"

@@ -47,9 +47,11 @@ TEST(Frameworks, NanotronCutsTheTensorsOfZero1OneByOne) {
   expect_tensors(step_of(R"("optimizer": {"cut": "tensors"}, "launch": {"copy": "7 us"})"),
                  Time::from_microseconds(7));
   for (const char* buckets :
-       {R"("framework": "nanotron", "optimizer": {"cut": "buckets"})", R"("framework": "pytorch")"})
-    for (const Op& op : step_of(buckets).programs[0].ops)
+       {R"("framework": "nanotron", "optimizer": {"cut": "buckets"})", R"("framework": "pytorch")"}) {
+    const StepTrace trace = step_of(buckets);
+    for (const Op& op : trace.programs[0].ops)
       EXPECT_FALSE(op.kind == OpKind::kCollective && op.collective == CollectiveKind::kAllReduce) << op.id;
+  }
 }
 
 // Eight parameters of 2^20 elements over 8 ranks. The sums are all-reduced: half as much again as a scatter
