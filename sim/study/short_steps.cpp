@@ -84,7 +84,7 @@ std::optional<Rounds> from_rounds(const Topology& topology, const Profile& profi
   const std::int64_t round = turns(p, kLeastRound), full = turns(p, std::max(kLeastRound, 2 * p.pp));
   const std::int64_t first = full + (all - full) % round;
   const double most = kWorthIt * static_cast<double>(all);
-  if (static_cast<double>(3 * first + 3 * round) > most) return std::nullopt;
+  if (static_cast<double>(4 * first + 6 * round) > most) return std::nullopt;
   std::vector<StepFigures> f;
   std::int64_t spent = 0;
   for (std::int64_t microbatches = first;; microbatches += round) {
@@ -93,7 +93,7 @@ std::optional<Rounds> from_rounds(const Topology& topology, const Profile& profi
     workload.batch.global = microbatches * per_microbatch;
     f.push_back(whole_step(topology, profile, workload));
     const std::size_t n = f.size();
-    if (n < 3 || !is_line(f[n - 3], f[n - 2], f[n - 1])) continue;
+    if (n < 4 || !is_line(f[n - 3], f[n - 2], f[n - 1]) || !is_line(f[n - 4], f[n - 3], f[n - 2])) continue;
     const std::int64_t left = (all - microbatches) / round;  // whole: `first` has the rest
     const auto rounds = static_cast<double>(left);
     return Rounds{.figures = beyond(f[n - 2], f[n - 1], rounds),
