@@ -42,17 +42,13 @@ RecordTable numbers(const CalibrationReport& r) {
 RecordTable errors(const CalibrationReport& r) {
   RecordTable t{.name = "errors",
                 .title = "Error (predicted / measured - 1)",
-                .columns = {{"rows", "", kLeft},
-                            {"median", "share"},
-                            {"mean", "share"},
-                            {"90th", "share"},
-                            {"worst", "share"},
-                            {"bias", "share"}},
+                .columns = {{"rows", "", kLeft}},
                 .rows = {}};
+  add_error_columns(t);
   const auto add = [&](const std::string& name, const ErrorFigures& f) {
-    if (f.rows > 0)
-      t.rows.push_back({name_cell(name), share_cell(f.median), share_cell(f.mean), share_cell(f.p90),
-                        change_cell(f.worst), change_cell(f.bias)});
+    if (f.rows == 0) return;
+    t.rows.push_back({name_cell(name)});
+    add_error_cells(t.rows.back(), f);
   };
   add("before the fit", r.before);
   add("fitted", r.fit);

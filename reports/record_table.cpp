@@ -8,6 +8,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/unit_text.h"
+#include "sim/result/validation.h"
 
 namespace busbar {
 
@@ -171,6 +172,16 @@ CellModel share_cell(double share) {
 
 CellModel change_cell(double share) {
   return {fmt::format("{:+.1f} %", 100 * share), fmt::format("{}", share)};
+}
+
+void add_error_columns(RecordTable& table) {
+  for (const char* name : {"median", "mean", "90th", "worst", "bias"})
+    table.columns.push_back({name, "share"});
+}
+
+void add_error_cells(std::vector<CellModel>& cells, const ErrorFigures& errors) {
+  for (const double share : {errors.median, errors.mean, errors.p90}) cells.push_back(share_cell(share));
+  for (const double share : {errors.worst, errors.bias}) cells.push_back(change_cell(share));
 }
 
 RecordTable notes_table(const std::vector<std::string>& notes) {

@@ -10,6 +10,8 @@
 
 namespace busbar {
 
+struct ErrorFigures;
+
 /// Whom a column is for: names that a sentence above the table says anyway are for programs alone.
 enum class Reader : unsigned char { kAll, kPeople, kPrograms };
 
@@ -64,6 +66,9 @@ inline constexpr std::size_t kAllRows = static_cast<std::size_t>(-1);
 [[nodiscard]] CellModel rate_cell(double bytes_per_s);
 [[nodiscard]] CellModel share_cell(double share);   // "4.2 %"
 [[nodiscard]] CellModel change_cell(double share);  // "+4.2 %"
+/// Median, mean, 90th percentile, worst and bias: the columns, and the cells of one row.
+void add_error_columns(RecordTable& table);
+void add_error_cells(std::vector<CellModel>& cells, const ErrorFigures& errors);
 /// An empty cell where there is no value.
 template <class Value, class Cell>
 [[nodiscard]] CellModel cell_of(const std::optional<Value>& value, Cell cell) {

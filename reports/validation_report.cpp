@@ -20,10 +20,8 @@ using enum Align;
 
 std::vector<CellModel> figure_cells(const std::string& name, const ErrorFigures& f,
                                     const std::optional<ErrorFigures>& plain) {
-  std::vector<CellModel> cells{name_cell(name),      count_cell(static_cast<std::int64_t>(f.rows)),
-                               share_cell(f.median), share_cell(f.mean),
-                               share_cell(f.p90),    change_cell(f.worst),
-                               change_cell(f.bias)};
+  std::vector<CellModel> cells{name_cell(name), count_cell(static_cast<std::int64_t>(f.rows))};
+  add_error_cells(cells, f);
   if (plain) {
     cells.push_back(share_cell(plain->median));
     cells.push_back(share_cell(plain->p90));
@@ -34,14 +32,9 @@ std::vector<CellModel> figure_cells(const std::string& name, const ErrorFigures&
 RecordTable systems(const Validation& v) {
   RecordTable table{.name = "systems",
                     .title = "Error by system (predicted / measured - 1)",
-                    .columns = {{"system", "", kLeft},
-                                {"rows", ""},
-                                {"median", "share"},
-                                {"mean", "share"},
-                                {"90th", "share"},
-                                {"worst", "share"},
-                                {"bias", "share"}},
+                    .columns = {{"system", "", kLeft}, {"rows", ""}},
                     .rows = {}};
+  add_error_columns(table);
   if (v.cross_validated) {
     table.title = "Error by system, predicted by a fit to all others (predicted / measured - 1)";
     for (const char* name : {"seen: median", "90th"}) table.columns.push_back({name, "share"});

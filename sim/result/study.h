@@ -45,7 +45,6 @@ struct LayoutRecord {
   std::vector<std::int64_t> numbers;   // the same for programs: sim/study's Candidate
   double expected_s = 0, least_s = 0;  // closed forms
   StepFigures figures;
-  bool on_front = false;  // no other simulated layout of this cluster is faster and smaller
 };
 
 struct ExclusionRecord {

@@ -193,14 +193,11 @@ SearchRecord Search::record() const {
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return std::tie(a.second.step_s, a.first) < std::tie(b.second.step_s, b.first);
   });
-  double least = HUGE_VAL;
   for (const auto& [i, figures] : ranked) {
     const Screening& s = screened_[i];
-    const bool on_front = figures.memory_bytes() < least;
-    least = std::min(least, figures.memory_bytes());
     const auto numbers = numbers_of(s.candidate);
     record.ranked.push_back(
-        {text_of(s.candidate), {numbers.begin(), numbers.end()}, s.expected_s, s.least_s, figures, on_front});
+        {text_of(s.candidate), {numbers.begin(), numbers.end()}, s.expected_s, s.least_s, figures});
   }
   Exclusions excluded = found_.excluded;
   for (std::size_t i = 0; i < screened_.size(); ++i) {
